@@ -1,0 +1,123 @@
+"""Narrow phase: contact points of the near pairs, in order, then packed into the list of contacts.
+
+Each near pair has eight slots of its own, so pairs are independent; a scan over the pairs' counts packs the points.  Within a
+pair, points are ordered by feature.  The contact point lies between the two witnesses, nearer the stiffer surface
+(sap_formulas 2.2): p = a p_A + (1 - a) p_B with a = kA / (kA + kB).
+"""
+
+from functools import cache
+
+import warp as wp
+
+from sapsim.kinds.dispatch import make_pairs
+from sapsim.math.block import barrier
+from sapsim.model.arrays import make_struct
+from sapsim.model.stage import Stage, make_stage
+
+SLOTS = 8  # the most points of a pair
+
+ARRAYS = (
+    "pair_a", "pair_b", "pair_kind", "shape_size", "shape_material", "p_WG", "R_WG", "near_pair", "near_count",
+    "near_n", "near_points", "point_p", "point_depth", "point_feature", "ncontact", "contact_pair",
+    "contact_feature", "contact_p", "contact_n", "contact_depth", "stopped", "need",
+)  # fmt: skip
+SCALARS = (("cnear", "int"), ("ccontact", "int"), ("margin", "real"))
+
+
+@cache
+def make_point_buffer(R):
+    """The struct that pair functions write their points to."""
+    cls = type(
+        f"PointBuffer_{R.name}",
+        (),
+        {
+            "__annotations__": {
+                "p": wp.array2d(dtype=R.vec3),
+                "depth": wp.array2d(dtype=R.t),
+                "feature": wp.array2d(dtype=int),
+            },
+            "__module__": __name__,
+        },
+    )
+    return wp.struct(cls)
+
+
+@cache
+def make(R) -> Stage:
+    """The stage `narrowphase`; writes the contact_* geometry and ncontact, and notes what it needed."""
+    real, vec3 = R.t, R.vec3
+    PointBuffer = make_point_buffer(R)
+    collide = make_pairs(R, PointBuffer)
+    struct = make_struct("Narrowphase", R, ARRAYS, SCALARS)
+
+    @wp.func
+    def find_points(s: struct, w: int, i: int):
+        pair = s.near_pair[w, i]
+        a = s.pair_a[pair]
+        b = s.pair_b[pair]
+        kind = s.pair_kind[pair]
+        swapped = kind % 2
+        if swapped == 1:
+            a, b = b, a
+        out = PointBuffer()
+        out.p = s.point_p
+        out.depth = s.point_depth
+        out.feature = s.point_feature
+        count, n = collide(
+            kind // 2, s.shape_size[w, a], s.p_WG[w, a], s.R_WG[w, a], s.shape_size[w, b], s.p_WG[w, b],
+            s.R_WG[w, b], s.margin, out, w, wp.static(SLOTS) * i,
+        )  # fmt: skip
+        if swapped == 1:
+            for k in range(count):
+                at = wp.static(SLOTS) * i + k
+                s.point_p[w, at] = s.point_p[w, at] - s.point_depth[w, at] * n
+            n = -n
+        s.near_n[w, i] = n
+        s.near_points[w, i] = count
+
+    @wp.func
+    def pack(s: struct, w: int, i: int, base: int):
+        pair = s.near_pair[w, i]
+        count = s.near_points[w, i]
+        n = s.near_n[w, i]
+        kA = s.shape_material[w, s.pair_a[pair]][0]
+        kB = s.shape_material[w, s.pair_b[pair]][0]
+        share = real(0.5)
+        if kA + kB > real(0.0):
+            share = kA / (kA + kB)
+        for k in range(count):
+            at = wp.static(SLOTS) * i + k
+            feature = s.point_feature[w, at]
+            rank = int(0)
+            for j in range(count):
+                if s.point_feature[w, wp.static(SLOTS) * i + j] < feature:
+                    rank += 1
+            c = base + rank
+            if c < s.ccontact:
+                depth = s.point_depth[w, at]
+                s.contact_pair[w, c] = pair
+                s.contact_feature[w, c] = feature
+                s.contact_depth[w, c] = depth
+                s.contact_n[w, c] = n
+                s.contact_p[w, c] = vec3(s.point_p[w, at] - (real(1.0) - share) * depth * n)
+
+    @wp.func
+    def narrowphase(s: struct, w: int, lane: int):
+        near = wp.min(s.near_count[w], s.cnear)
+        for i in range(lane, near, wp.block_dim()):
+            find_points(s, w, i)
+        barrier()
+        # every lane walks the counts and packs the pairs that are its own
+        base = int(0)
+        for i in range(near):
+            if i % wp.block_dim() == lane:
+                pack(s, w, i, base)
+            base += s.near_points[w, i]
+        if lane == 0:
+            s.ncontact[w] = wp.min(base, s.ccontact)
+            if s.stopped[w] != 0:
+                s.ncontact[w] = 0
+            s.need[w, 0] = wp.max(s.need[w, 0], s.near_count[w])
+            s.need[w, 1] = wp.max(s.need[w, 1], base)
+
+    return make_stage("narrowphase", R, struct, narrowphase, SCALARS)

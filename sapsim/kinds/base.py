@@ -1,0 +1,171 @@
+"""The plug-in seams: protocols of the kinds, and the registry that finds them.
+
+A kind is one file in `kinds/<family>/` that defines `KIND`, whose name is the file's name.  A file adds its kind by being
+there: no list is edited.  Host data of a kind (names, sizes, units, mass properties) is plain Python, so that scenes are
+read without Warp; device code comes from its `make(R)`, which imports Warp when it is called.
+
+Device dispatch: a family's functions are chained over all registered kinds, in order of `code`.  All kinds are always in
+the chain, so the set of kinds that a scene uses never causes a compilation.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """A joint type.
+
+    Fields:
+        name: the type's name in scene files.
+        nq, nv: numbers of position coordinates and of degrees of freedom.
+        uses_axis: whether `axis` means something.
+        q_names, q_units, v_names, v_units: names and units of the external coordinates and velocities.
+        neutral: the external coordinates at rest, nq numbers.
+        moves: False where the joint only attaches (fixed).
+        needs_world: True where the parent must be the world (floating).
+        make: (R) -> JointFuncs.
+    """
+
+    name: str
+    nq: int
+    nv: int
+    uses_axis: bool
+    q_names: tuple[str, ...]
+    q_units: tuple[str, ...]
+    v_names: tuple[str, ...]
+    v_units: tuple[str, ...]
+    neutral: tuple[float, ...]
+    make: Callable[[Any], "JointFuncs | None"]
+    moves: bool = True
+    needs_world: bool = False
+
+
+@dataclass(frozen=True)
+class JointFuncs:
+    """Device functions of a joint.  F is the joint frame on the parent, M the joint frame on the child; M is the child's own
+    frame, as in URDF.  `q`, `v` are the world's coordinate arrays, `iq`, `iv` the joint's first entries.
+
+    Fields:
+        X_FM (axis, q, w, iq) -> (vec3, quat): the joint's placement.
+        S_W (axis, R_WF, q, w, iq, k) -> vec6: column k of the motion subspace, [rotation; translation of Mo], world axes.
+        bias_F (axis, q, v, w, iq, iv) -> vec6: relative acceleration in F at zero joint acceleration.
+        step_q (q, v, w, iq, iv, h, R_WF) -> int: q <- q + h N(q) v in place, on the joint's manifold.
+        to_external (v, w, iv, k, p_BoBcm_W) -> real: entry k of the joint's velocities in files, from the internal ones.
+        from_external (v, w, iv, k, p_BoBcm_W) -> real: the inverse.
+
+    q, v are arrays (world, entry); v in internal order and padding.
+    """
+
+    X_FM: Any
+    S_W: Any
+    bias_F: Any
+    step_q: Any
+    to_external: Any
+    from_external: Any
+
+
+@dataclass(frozen=True)
+class ShapeKind:
+    """A collision shape.
+
+    Fields:
+        name: the key in scene files.
+        nparam: how many lengths the key takes (1: a number, 3: a list, 0: an empty mapping).
+        size (params) -> three numbers of the device code [m].
+        volume (params) -> [m^3], or None where the shape has none.
+        unit_inertia (params) -> principal moments per unit mass about the centre [m^2], three numbers.
+        radius (size) -> radius of a ball about the shape's origin that holds it [m]; inf for unbounded shapes.
+    """
+
+    name: str
+    nparam: int
+    size: Callable[[tuple[float, ...]], tuple[float, float, float]]
+    volume: Callable[[tuple[float, ...]], float | None]
+    unit_inertia: Callable[[tuple[float, ...]], tuple[float, float, float] | None]
+    radius: Callable[[tuple[float, float, float]], float]
+
+
+@dataclass(frozen=True)
+class PairKind:
+    """A geometry pair.
+
+    Fields:
+        name: "<a>_<b>".
+        a, b: names of the two shape kinds, in the order the device function takes them.
+        max_points: the most points it writes.
+        make (R, PointBuffer) -> device function
+            collide(size_a: vec3, p_WA: vec3, R_WA: mat33, size_b: vec3, p_WB: vec3, R_WB: mat33, margin: real,
+                    out: PointBuffer, w: int, base: int) -> (count: int, nhat_AB_W: vec3)
+          It writes count points to slots base .. base + count - 1 of row w of `out`: `p` the witness point on A's surface
+          [m, world], `depth` > 0 where the shapes overlap [m], `feature` an id that is unique in the manifold and stays
+          with the same features from step to step.  The witness on B is p - depth * nhat_AB_W.
+    """
+
+    name: str
+    a: str
+    b: str
+    max_points: int
+    make: Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class ContactLaw:
+    """A contact law: convex cost l(vc), impulse gamma = -dl/dvc, Hessian G = -dgamma/dvc (symmetric, PSD).
+
+    Fields:
+        name: the value of `contact.law`.
+        code: the value of the attribute `contact_law` is the name; the code only orders.
+        make (R) -> LawFuncs.
+    """
+
+    name: str
+    make: Callable[[Any], "LawFuncs"]
+
+
+@dataclass(frozen=True)
+class LawFuncs:
+    """Device functions of a contact law.  `row` (vec8) holds what is frozen for the step.
+
+    Fields:
+        prepare (h, k, d, tau, mu, depth, vn0, w, p: LawParams vec4 = (sigma, stiction_tolerance, near_rigid, 0)) -> vec8 row.
+        cost (row, vc) -> real [J].
+        gamma (row, vc) -> vec3 [N s].
+        hessian (row, vc) -> mat33 [kg].
+        stiffness (row, h) -> real: the stiffness as realised [N/m].
+        near_rigid (row) -> bool: whether the near-rigid limit acts.
+    """
+
+    prepare: Any
+    cost: Any
+    gamma: Any
+    hessian: Any
+    stiffness: Any
+    near_rigid: Any
+
+
+@cache
+def registry(family: str) -> dict[str, Any]:
+    """All kinds of a family ("joints", "shapes", "pairs", "contacts", ...), sorted by name; files named _x are no kinds.
+
+    Raises RuntimeError where a file defines no KIND or one of another name.
+    """
+    package = importlib.import_module(f"sapsim.kinds.{family}")
+    found = {}
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
+        if info.name.startswith("_"):
+            continue  # shared by the kinds of the family, not a kind
+        kind = getattr(importlib.import_module(f"{package.__name__}.{info.name}"), "KIND", None)
+        if kind is None or kind.name != info.name:
+            raise RuntimeError(f"kinds/{family}/{info.name}.py must define KIND with the name {info.name!r}")
+        found[info.name] = kind
+    return found
+
+
+def code(family: str, name: str) -> int:
+    """The integer by which device code knows a kind: its place in the sorted registry."""
+    return list(registry(family)).index(name)

@@ -1,0 +1,152 @@
+"""Device dispatch: one function per task that calls the right kind's function by its code.
+
+Each dispatcher is a chain over all registered kinds (kinds/base.py says why all of them).
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from sapsim.kinds.base import registry
+
+
+@cache
+def make_joints(R):
+    """Dispatchers X_FM, S_W, bias_F, step_q, to_external, from_external, each with the joint's code as first argument."""
+    links = [(code, kind.make(R)) for code, kind in enumerate(registry("joints").values()) if kind.moves]
+    heads = (_joint_chain(R, links, name) for name in ("X_FM", "S_W", "bias_F", "step_q", "to_external", "from_external"))
+    return SimpleNamespace(
+        **dict(zip(("X_FM", "S_W", "bias_F", "step_q", "to_external", "from_external"), heads, strict=True))
+    )
+
+
+def _joint_chain(R, links, name):
+    chain = None
+    for code, funcs in reversed(links):
+        chain = _LINKS[name](R, code, getattr(funcs, name), chain or getattr(funcs, name), chain is None)
+    return chain
+
+
+def _link_X_FM(R, code, head, rest, last):
+    real, vec3 = R.t, R.vec3
+
+    @wp.func
+    def end(kind: int, axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+        return head(axis, q, w, iq)
+
+    @wp.func
+    def call(kind: int, axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+        if kind == wp.static(code):
+            return head(axis, q, w, iq)
+        return rest(kind, axis, q, w, iq)
+
+    return end if last else call
+
+
+def _link_S_W(R, code, head, rest, last):
+    real, vec3, vec6, mat33 = R.t, R.vec3, R.vec6, R.mat33
+
+    @wp.func
+    def end(kind: int, axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+        return head(axis, R_WF, q, w, iq, k)
+
+    @wp.func
+    def call(kind: int, axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+        if kind == wp.static(code):
+            return head(axis, R_WF, q, w, iq, k)
+        return rest(kind, axis, R_WF, q, w, iq, k)
+
+    return end if last else call
+
+
+def _link_bias_F(R, code, head, rest, last):
+    real, vec3, vec6 = R.t, R.vec3, R.vec6
+    values = wp.array2d(dtype=real)
+
+    @wp.func
+    def end(kind: int, axis: vec3, q: values, v: values, w: int, iq: int, iv: int) -> vec6:
+        return head(axis, q, v, w, iq, iv)
+
+    @wp.func
+    def call(kind: int, axis: vec3, q: values, v: values, w: int, iq: int, iv: int) -> vec6:
+        if kind == wp.static(code):
+            return head(axis, q, v, w, iq, iv)
+        return rest(kind, axis, q, v, w, iq, iv)
+
+    return end if last else call
+
+
+def _link_step_q(R, code, head, rest, last):
+    real, mat33 = R.t, R.mat33
+    values = wp.array2d(dtype=real)
+
+    @wp.func
+    def end(kind: int, q: values, v: values, w: int, iq: int, iv: int, h: real, R_WF: mat33) -> int:
+        return head(q, v, w, iq, iv, h, R_WF)
+
+    @wp.func
+    def call(kind: int, q: values, v: values, w: int, iq: int, iv: int, h: real, R_WF: mat33) -> int:
+        if kind == wp.static(code):
+            return head(q, v, w, iq, iv, h, R_WF)
+        return rest(kind, q, v, w, iq, iv, h, R_WF)
+
+    return end if last else call
+
+
+def _link_external(R, code, head, rest, last):
+    real, vec3 = R.t, R.vec3
+    values = wp.array2d(dtype=real)
+
+    @wp.func
+    def end(kind: int, v: values, w: int, iv: int, k: int, p_BoBcm_W: vec3) -> real:
+        return head(v, w, iv, k, p_BoBcm_W)
+
+    @wp.func
+    def call(kind: int, v: values, w: int, iv: int, k: int, p_BoBcm_W: vec3) -> real:
+        if kind == wp.static(code):
+            return head(v, w, iv, k, p_BoBcm_W)
+        return rest(kind, v, w, iv, k, p_BoBcm_W)
+
+    return end if last else call
+
+
+_LINKS = {
+    "X_FM": _link_X_FM,
+    "S_W": _link_S_W,
+    "bias_F": _link_bias_F,
+    "step_q": _link_step_q,
+    "to_external": _link_external,
+    "from_external": _link_external,
+}
+
+
+@cache
+def make_pairs(R, PointBuffer):
+    """Dispatcher collide(code, size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base) over all pair kinds."""
+    chain = None
+    for code, kind in reversed(list(enumerate(registry("pairs").values()))):
+        chain = _link_pair(R, PointBuffer, code, kind.make(R, PointBuffer), chain)
+    return chain
+
+
+def _link_pair(R, PointBuffer, code, head, rest):
+    real, vec3, mat33 = R.t, R.vec3, R.mat33
+
+    @wp.func
+    def end(
+        kind: int, size_a: vec3, p_WA: vec3, R_WA: mat33, size_b: vec3, p_WB: vec3, R_WB: mat33,
+        margin: real, out: PointBuffer, w: int, base: int,
+    ):  # fmt: skip
+        return head(size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base)
+
+    @wp.func
+    def call(
+        kind: int, size_a: vec3, p_WA: vec3, R_WA: mat33, size_b: vec3, p_WB: vec3, R_WB: mat33,
+        margin: real, out: PointBuffer, w: int, base: int,
+    ):  # fmt: skip
+        if kind == wp.static(code):
+            return head(size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base)
+        return rest(kind, size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base)
+
+    return end if rest is None else call

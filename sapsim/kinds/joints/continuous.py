@@ -1,0 +1,7 @@
+"""Continuous joint: a revolute joint without position limits."""
+
+from dataclasses import replace
+
+from sapsim.kinds.joints import revolute
+
+KIND = replace(revolute.KIND, name="continuous")

@@ -1,0 +1,286 @@
+"""From a resolved Scene to a Model: moving bodies, trees, degrees of freedom, shapes and the pairs that are tested."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sapsim.kinds.base import code, registry
+from sapsim.model.pairs import PairTable, find_pairs
+from sapsim.scene.bodies import LinkGroup, group_links
+from sapsim.scene.poses import compose, matrix
+from sapsim.scene.spec import Scene, Shape
+
+BLOCK = 3  # degrees of freedom to a block of the linear algebra
+
+
+@dataclass
+class Model:
+    """What a scene is on the host: values of every topology and model array (fields.py), and names in file order.
+
+    `arrays` holds topology arrays (n,) and model arrays (1, n, ...).  External order is that of `scene.joints`.
+    """
+
+    arrays: dict[str, np.ndarray]
+    sizes: dict[str, int]
+    q0: np.ndarray  # (nq,) external
+    qd0: np.ndarray  # (nv,) external
+    link_names: list[str]
+    joint_names: list[str]
+    joint_q_start: list[int]  # per joint, and one past the end
+    joint_qd_start: list[int]
+    coordinate_names: list[str]
+    coordinate_units: list[str]
+    dof_names: list[str]
+    dof_units: list[str]
+    shape_names: list[str]
+    shape_link: np.ndarray  # (nshape,) link index, -1 = world
+    pairs: PairTable
+    slots: int  # most Jacobian blocks of a contact
+
+
+def build(scene: Scene) -> Model:
+    """The model of a scene.  Expects a scene that `scene.read.load` accepted."""
+    groups = group_links(scene)
+    trees = _trees(groups)
+    arrays = _body_arrays(scene, groups, trees)
+    external = _external_order(scene, groups, arrays)
+    shapes, shape_link, body_of_link = _shapes(scene, groups, arrays)
+    _links(scene, groups, arrays)
+    _forces(scene, body_of_link, groups, arrays)
+    pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
+    arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
+    sizes = _sizes(arrays, external)
+    return Model(
+        arrays=arrays,
+        sizes=sizes,
+        link_names=[link.name for link in scene.links],
+        joint_names=[joint.name for joint in scene.joints],
+        shape_names=[shape.name for shape in shapes],
+        shape_link=shape_link,
+        pairs=pairs,
+        slots=_slots(arrays, pairs),
+        **external,
+    )
+
+
+def _trees(groups: list[LinkGroup]) -> list[list[int]]:
+    """Bodies (groups but the world's, numbered from 0) of every tree."""
+    trees: list[list[int]] = []
+    for b, group in enumerate(groups[1:]):
+        if group.parent == 0:
+            trees.append([])
+        trees[-1].append(b)
+    return trees
+
+
+def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) -> dict[str, np.ndarray]:
+    bodies = groups[1:]
+    nbody = len(bodies)
+    kinds = [registry("joints")[scene.joints[g.joint].kind] for g in bodies]
+    nv = np.array([k.nv for k in kinds], np.int32)
+    parent = np.array([g.parent - 1 for g in bodies], np.int32)
+    body_tree = np.zeros(nbody, np.int32)
+    body_dof = np.zeros(nbody, np.int32)
+    block_start, A_start, dof_body = [0], [0], []
+    for t, members in enumerate(trees):
+        for b in members:
+            body_tree[b] = t
+            body_dof[b] = len(dof_body)
+            dof_body.extend([b] * nv[b])
+        dof_body.extend([-1] * (-len(dof_body) % BLOCK))
+        block_start.append(len(dof_body) // BLOCK)
+        nb = block_start[-1] - block_start[-2]
+        A_start.append(A_start[-1] + nb * (nb + 1) // 2)
+    last = np.arange(nbody, dtype=np.int32)
+    for b in range(nbody - 1, -1, -1):
+        if parent[b] >= 0:
+            last[parent[b]] = max(last[parent[b]], last[b])
+    joints = [scene.joints[g.joint] for g in bodies]
+    ndof = len(dof_body)
+    armature, damping = np.zeros(ndof), np.zeros(ndof)
+    for b, joint in enumerate(joints):
+        armature[body_dof[b] : body_dof[b] + nv[b]] = joint.armature
+        damping[body_dof[b] : body_dof[b] + nv[b]] = joint.damping
+    path_start, path, mask = _paths(parent, body_dof, nv)
+    gravity = [scene.gravity if scene.links[bodies[m[0]].root].gravity else (0.0, 0.0, 0.0) for m in trees]
+    q_start = np.concatenate([[0], np.cumsum([k.nq for k in kinds])]).astype(np.int32)
+    return {
+        "tree_body_start": np.cumsum([0] + [len(m) for m in trees]),
+        "tree_block_start": np.array(block_start),
+        "tree_A_start": np.array(A_start),
+        "body_parent": parent,
+        "body_last": last,
+        "body_joint": np.array([code("joints", k.name) for k in kinds], np.int32),
+        "body_q_start": q_start[:-1],
+        "body_dof_start": body_dof,
+        "body_nv": nv,
+        "body_tree": body_tree,
+        "body_path_start": path_start,
+        "body_path": path,
+        "body_path_mask": mask,
+        "dof_body": np.array(dof_body, np.int32),
+        "body_mass": _rows([g.mass for g in bodies]),
+        "body_com": _rows([g.com for g in bodies], (3,)),
+        "body_inertia": _rows([g.inertia for g in bodies], (3, 3)),
+        "body_p_PF": _rows([g.X_PF.p for g in bodies], (3,)),
+        "body_Q_PF": _rows([g.X_PF.q for g in bodies], (4,)),
+        "body_axis": _rows([j.axis for j in joints], (3,)),
+        "dof_armature": _rows(armature),
+        "dof_damping": _rows(damping),
+        "tree_gravity": _rows(gravity, (3,)),
+    }
+
+
+def _rows(values, shape: tuple[int, ...] = ()) -> np.ndarray:
+    """A model array (1, n, *shape)."""
+    return np.asarray(values, float).reshape((1, -1, *shape))
+
+
+def _paths(parent: np.ndarray, body_dof: np.ndarray, nv: np.ndarray):
+    """Per body the blocks that hold degrees of freedom of its ancestors or itself, and which of the three they are."""
+    start, blocks, masks = [0], [], []
+    for b in range(len(parent)):
+        mask: dict[int, int] = {}
+        a = b
+        while a >= 0:
+            for k in range(body_dof[a], body_dof[a] + nv[a]):
+                mask[k // BLOCK] = mask.get(k // BLOCK, 0) | 1 << (k % BLOCK)
+            a = parent[a]
+        for block in sorted(mask):
+            blocks.append(block)
+            masks.append(mask[block])
+        start.append(len(blocks))
+    return np.array(start), np.array(blocks), np.array(masks)
+
+
+def _external_order(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]) -> dict:
+    """Names, units and initial values in the order of files, and the maps from there to the internal order."""
+    body_of_joint = {g.joint: b for b, g in enumerate(groups[1:])}
+    out: dict = {key: [] for key in ("coordinate_names", "coordinate_units", "dof_names", "dof_units")}
+    q_start, qd_start, q0, qd0 = [0], [0], [], []
+    coordinate_from, dof_from, dof_entry, dof_to_body = [], [], [], []
+    for j, joint in enumerate(scene.joints):
+        kind = registry("joints")[joint.kind]
+        if kind.moves:
+            b = body_of_joint[j]
+            q0.extend(joint.q0 or kind.neutral)
+            qd0.extend(joint.qd0 or (0.0,) * kind.nv)
+            coordinate_from.extend(int(arrays["body_q_start"][b]) + i for i in range(kind.nq))
+            dof_from.extend([int(arrays["body_dof_start"][b])] * kind.nv)
+            dof_entry.extend(range(kind.nv))
+            dof_to_body.extend([b] * kind.nv)
+            out["coordinate_names"].extend(_entry(joint.name, name) for name in kind.q_names)
+            out["coordinate_units"].extend(kind.q_units)
+            out["dof_names"].extend(_entry(joint.name, name) for name in kind.v_names)
+            out["dof_units"].extend(kind.v_units)
+        q_start.append(len(q0))
+        qd_start.append(len(qd0))
+    arrays["coordinate_from"] = np.array(coordinate_from)
+    arrays["dof_from"], arrays["dof_entry"] = np.array(dof_from), np.array(dof_entry)
+    arrays["dof_to_body"] = np.array(dof_to_body)
+    return out | {
+        "q0": np.array(q0, float),
+        "qd0": np.array(qd0, float),
+        "joint_q_start": q_start,
+        "joint_qd_start": qd_start,
+    }
+
+
+def _entry(joint: str, name: str) -> str:
+    return f"{joint}:{name}" if name else joint
+
+
+def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]):
+    """Shapes in the order of files (the world's, then the links'), placed on their bodies."""
+    place = {}  # link index -> (body, X_BL)
+    for g, group in enumerate(groups):
+        for link, X_BL in group.members:
+            place[link] = (g - 1, X_BL)
+    shapes: list[Shape] = list(scene.world_shapes)
+    poses = [s.X_LG for s in scene.world_shapes]
+    link_of, body_of = [-1] * len(shapes), [-1] * len(shapes)
+    for i, link in enumerate(scene.links):
+        body, X_BL = place[i]
+        for shape in link.shapes:
+            shapes.append(shape)
+            poses.append(compose(X_BL, shape.X_LG))
+            link_of.append(i)
+            body_of.append(body)
+    kinds = [registry("shapes")[s.kind] for s in shapes]
+    sizes = [k.size(s.params) for k, s in zip(kinds, shapes, strict=True)]
+    arrays["shape_body"] = np.array(body_of, np.int32)
+    arrays["shape_size"] = _rows(sizes, (3,))
+    arrays["shape_p_BG"] = _rows([X.p for X in poses], (3,))
+    arrays["shape_R_BG"] = _rows([matrix(X.q) for X in poses], (3, 3))
+    arrays["shape_radius"] = _rows([k.radius(size) for k, size in zip(kinds, sizes, strict=True)])
+    arrays["shape_material"] = _rows(
+        [
+            (m.stiffness, m.dissipation, m.relaxation_time, m.friction)
+            for m in (s.material for s in shapes)
+        ],
+        (4,),
+    )  # fmt: skip
+    return shapes, np.array(link_of, np.int32), {link: body for link, (body, _) in place.items()}
+
+
+def _links(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]) -> None:
+    body, p, q = [-1] * len(scene.links), [None] * len(scene.links), [None] * len(scene.links)
+    for g, group in enumerate(groups):
+        for link, X_BL in group.members:
+            body[link], p[link], q[link] = g - 1, X_BL.p, X_BL.q
+    arrays["link_body"] = np.array(body, np.int32)
+    arrays["link_p_BL"], arrays["link_Q_BL"] = _rows(p, (3,)), _rows(q, (4,))
+    arrays["link_com"] = _rows([k.inertial.com if k.inertial.mass > 0.0 else (0.0,) * 3 for k in scene.links], (3,))
+
+
+def _forces(scene: Scene, body_of_link: dict[int, int], groups: list[LinkGroup], arrays: dict[str, np.ndarray]) -> None:
+    """Applied forces sorted by body; one on a link that is fixed in the world has no effect and is left out."""
+    index = {link.name: i for i, link in enumerate(scene.links)}
+    X_BL = {link: X for group in groups for link, X in group.members}
+    rows = [(body_of_link[index[f.link]], f) for f in scene.forces]
+    rows = sorted((r for r in rows if r[0] >= 0), key=lambda r: r[0])
+    nbody = len(groups) - 1
+    arrays["body_force_start"] = np.searchsorted([r[0] for r in rows], np.arange(nbody + 1)).astype(np.int32)
+    p_BP, F, frame = [], [], []
+    for _, f in rows:
+        X = X_BL[index[f.link]]
+        R_BL = matrix(X.q)
+        p_BP.append(np.asarray(X.p) + R_BL @ f.point)
+        local = f.frame == "link"
+        frame.append(int(local))
+        torque, force = np.asarray(f.torque, float), np.asarray(f.force, float)
+        F.append(np.concatenate([R_BL @ torque, R_BL @ force] if local else [torque, force]))
+    arrays["force_frame"] = np.array(frame, np.int32)
+    arrays["force_p_BP"], arrays["force_F"] = _rows(p_BP, (3,)), _rows(F, (6,))
+    arrays["force_from"] = _rows([f.start for _, f in rows])
+    arrays["force_until"] = _rows([f.until for _, f in rows])
+
+
+def _slots(arrays: dict[str, np.ndarray], pairs: PairTable) -> int:
+    """The most Jacobian blocks that a contact of any tested pair can have."""
+    start, path, tree = arrays["body_path_start"], arrays["body_path"], arrays["body_tree"]
+    shape_body = arrays["shape_body"]
+    most = 1
+    for a, b in {(int(shape_body[i]), int(shape_body[j])) for i, j in zip(pairs.a, pairs.b, strict=True)}:
+        blocks_a = set(path[start[a] : start[a + 1]]) if a >= 0 else set()
+        blocks_b = set(path[start[b] : start[b + 1]]) if b >= 0 else set()
+        same = a >= 0 and b >= 0 and tree[a] == tree[b]
+        most = max(most, len(blocks_a | blocks_b) if same else len(blocks_a) + len(blocks_b))
+    return most
+
+
+def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
+    return {
+        "nbody": len(arrays["body_parent"]),
+        "ntree": len(arrays["tree_body_start"]) - 1,
+        "nblock": int(arrays["tree_block_start"][-1]),
+        "nA": int(arrays["tree_A_start"][-1]),
+        "ndof": len(arrays["dof_body"]),
+        "npath": len(arrays["body_path"]),
+        "nforce": len(arrays["force_frame"]),
+        "nshape": len(arrays["shape_body"]),
+        "npair": len(arrays["pair_a"]),
+        "nlink": len(arrays["link_body"]),
+        "nq": len(external["q0"]),
+        "nv": len(external["qd0"]),
+    }

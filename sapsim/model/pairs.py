@@ -1,0 +1,83 @@
+"""Which pairs of shapes are tested for contact (contract 1.4).
+
+Never: two shapes of one body (links joined by fixed joints are one body), two immovable bodies, the two bodies that a joint
+connects unless the joint says `collide: true` (a link without mass and without shapes counts as part of the joint; the world is
+exempt from this rule), and what `filter`, `self_collision` and `collision` switch off.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sapsim.kinds.base import code, registry
+
+
+@dataclass
+class PairTable:
+    """Pairs with a < b, sorted; kind = 2 code + 1 where the pair kind takes the shapes in the other order."""
+
+    a: np.ndarray  # (npair,) int32
+    b: np.ndarray
+    kind: np.ndarray
+    max_points: int = 0  # the most contacts that all pairs together could give
+    untested: list[tuple[str, str]] = field(default_factory=list)  # shapes for whose kinds no pair kind exists
+
+
+def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.ndarray) -> PairTable:
+    """`groups` of scene.bodies.group_links (the world first), `shapes` in order with their links and bodies (-1: world)."""
+    kinds = registry("pairs")
+    table = {(k.a, k.b): (2 * code("pairs", k.name), k) for k in kinds.values()}
+    table |= {(k.b, k.a): (2 * code("pairs", k.name) + 1, k) for k in kinds.values() if k.a != k.b}
+    joined = _joined_bodies(scene, groups)
+    blocked = _blocked(scene)
+    links = scene.links
+    a_list, b_list, kind_list, untested, most = [], [], [], [], 0
+    for i in range(len(shapes)):
+        for j in range(i + 1, len(shapes)):
+            if shape_body[i] == shape_body[j] or frozenset((shape_body[i], shape_body[j])) in joined:
+                continue
+            li, lj = shape_link[i], shape_link[j]
+            if not _may_touch(links[li] if li >= 0 else None, links[lj] if lj >= 0 else None, blocked):
+                continue
+            found = table.get((shapes[i].kind, shapes[j].kind))
+            if found is None:
+                untested.append((shapes[i].name, shapes[j].name))
+                continue
+            a_list.append(i)
+            b_list.append(j)
+            kind_list.append(found[0])
+            most += found[1].max_points
+    as_ints = (np.array(x, np.int32) for x in (a_list, b_list, kind_list))
+    return PairTable(*as_ints, max_points=most, untested=untested)
+
+
+def _may_touch(a, b, blocked: set[frozenset]) -> bool:
+    """Whether two links (None: the world) are tested at all; a link of the world group is as immovable as the world."""
+    if (a is not None and not a.collide) or (b is not None and not b.collide):
+        return False
+    if a is not None and b is not None and a.instance == b.instance and not (a.self_collision and b.self_collision):
+        return False
+    name = frozenset(("world" if a is None else a.name, "world" if b is None else b.name))
+    return name not in blocked
+
+
+def _blocked(scene) -> set[frozenset]:
+    return {frozenset(pair) for pair in scene.filters}
+
+
+def _joined_bodies(scene, groups) -> set[frozenset]:
+    """Pairs of bodies that a joint connects, massless bodies without shapes counting as part of the joint."""
+
+    def is_part_of_joint(group) -> bool:
+        return group.mass == 0.0 and not any(scene.links[link].shapes for link, _ in group.members)
+
+    joined = set()
+    for g, group in enumerate(groups[1:], start=1):
+        collide = scene.joints[group.joint].collide
+        p = group.parent
+        while p > 0 and is_part_of_joint(groups[p]):
+            collide = collide or scene.joints[groups[p].joint].collide
+            p = groups[p].parent
+        if p > 0 and not collide:
+            joined.add(frozenset((g - 1, p - 1)))
+    return joined

@@ -1,0 +1,143 @@
+"""Cost, gradient and the solver's norms at v_next, and the scalars of a search direction.
+
+    l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma
+    residual = ||D grad||,  scale = max(||D A v||, ||D J' gamma||),  D = diag(A)^-1/2   (sap_formulas 4.3)
+
+Contacts are summed in 32 strided partial sums whatever the number of lanes; trees in the order of participation.
+"""
+
+from types import SimpleNamespace
+
+import warp as wp
+
+SUMS = 32
+
+
+def make_gradient(R, struct, law):
+    """wp.funcs over the Newton struct: at_contacts, at_trees, sum_contacts, sum_trees, along_contacts, along_trees."""
+    real, vec3, vec4, mat33 = R.t, R.vec3, R.vec4, R.mat33
+    blocks, vectors = wp.array2d(dtype=mat33), wp.array2d(dtype=vec3)
+
+    @wp.func
+    def contact_times(s: struct, w: int, c: int, x: vectors) -> vec3:
+        """J x of contact c."""
+        entries = s.contact_entries[w, c]
+        y = vec3(real(0.0))
+        for e in range(c * s.slots, c * s.slots + entries[0] + entries[1]):
+            y += s.J[w, e] * x[w, s.J_block[w, e]]
+        return y
+
+    @wp.func
+    def A_block(A: blocks, w: int, start: int, r: int, c: int) -> mat33:
+        if c <= r:
+            return A[w, start + (r * (r + 1)) // 2 + c]
+        return wp.transpose(A[w, start + (c * (c + 1)) // 2 + r])
+
+    @wp.func
+    def at_contacts(s: struct, w: int, lane: int):
+        """vc, gamma, and partial sums of the contacts' cost."""
+        n = s.ncontact[w]
+        for p in range(lane, wp.min(n, wp.static(SUMS)), wp.block_dim()):
+            cost = real(0.0)
+            for c in range(p, n, wp.static(SUMS)):
+                row = s.contact_row[w, c]
+                vc = contact_times(s, w, c, s.v_next_b)
+                s.vc[w, c] = vc
+                s.gamma[w, c] = law.gamma(row, vc)
+                cost += law.cost(row, vc)
+            s.lane_sum[w, p] = vec3(cost, real(0.0), real(0.0))
+
+    @wp.func
+    def generalized_impulse(s: struct, w: int, p: int):
+        """grad <- J' gamma over the tree's own contact sides."""
+        for i in range(s.part_start[w, p], s.part_start[w, p + 1]):
+            side = s.part_side[w, i]
+            c = side // 2
+            entries = s.contact_entries[w, c]
+            first = c * s.slots + (side % 2) * entries[0]
+            gamma = s.gamma[w, c]
+            for e in range(first, first + entries[side % 2]):
+                block = s.J_block[w, e]
+                s.grad[w, block] = s.grad[w, block] + wp.transpose(s.J[w, e]) * gamma
+
+    @wp.func
+    def at_trees(s: struct, w: int, lane: int):
+        """momentum and grad, and per tree (|D grad|^2, |D A v|^2, |D J' gamma|^2, momentum cost)."""
+        for p in range(lane, s.npart[w], wp.block_dim()):
+            t = s.part_tree[w, p]
+            first = s.tree_block_start[t]
+            nb = s.tree_block_start[t + 1] - first
+            start = s.tree_A_start[t]
+            for r in range(first, first + nb):
+                s.grad[w, r] = vec3(real(0.0))
+            generalized_impulse(s, w, p)
+            sums = vec4(real(0.0))
+            for r in range(nb):
+                momentum = vec3(real(0.0))
+                Av = vec3(real(0.0))
+                for c in range(nb):
+                    A = A_block(s.A, w, start, r, c)
+                    v = s.v_next_b[w, first + c]
+                    momentum += A * (v - s.v_star_b[w, first + c])
+                    Av += A * v
+                dinv = s.dinv[w, first + r]
+                impulse = s.grad[w, first + r]
+                grad = momentum - impulse
+                s.momentum[w, first + r] = momentum
+                s.grad[w, first + r] = grad
+                sums += vec4(
+                    wp.dot(grad, wp.cw_mul(dinv, grad)),
+                    wp.dot(Av, wp.cw_mul(dinv, Av)),
+                    wp.dot(impulse, wp.cw_mul(dinv, impulse)),
+                    real(0.5) * wp.dot(momentum, s.v_next_b[w, first + r] - s.v_star_b[w, first + r]),
+                )
+            s.part_sum[w, p] = sums
+
+    @wp.func
+    def sum_contacts(s: struct, w: int) -> vec3:
+        total = vec3(real(0.0))
+        for p in range(wp.min(s.ncontact[w], wp.static(SUMS))):
+            total += s.lane_sum[w, p]
+        return total
+
+    @wp.func
+    def sum_trees(s: struct, w: int) -> vec4:
+        total = vec4(real(0.0))
+        for p in range(s.npart[w]):
+            total += s.part_sum[w, p]
+        return total
+
+    @wp.func
+    def along_contacts(s: struct, w: int, lane: int):
+        """dvc = J dv."""
+        for c in range(lane, s.ncontact[w], wp.block_dim()):
+            s.dvc[w, c] = contact_times(s, w, c, s.dv)
+
+    @wp.func
+    def along_trees(s: struct, w: int, lane: int):
+        """Per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
+        for p in range(lane, s.npart[w], wp.block_dim()):
+            t = s.part_tree[w, p]
+            first = s.tree_block_start[t]
+            nb = s.tree_block_start[t + 1] - first
+            start = s.tree_A_start[t]
+            sums = vec4(real(0.0))
+            for r in range(nb):
+                dv = s.dv[w, first + r]
+                Adv = vec3(real(0.0))
+                for c in range(nb):
+                    Adv += A_block(s.A, w, start, r, c) * s.dv[w, first + c]
+                sums += vec4(
+                    wp.dot(dv, s.momentum[w, first + r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, first + r]), real(0.0)
+                )
+            s.part_sum[w, p] = sums
+
+    return SimpleNamespace(
+        contact_times=contact_times,
+        at_contacts=at_contacts,
+        at_trees=at_trees,
+        sum_contacts=sum_contacts,
+        sum_trees=sum_trees,
+        along_contacts=along_contacts,
+        along_trees=along_trees,
+    )

@@ -1,0 +1,124 @@
+"""Line searches along dv: phi(alpha) = l(v + alpha dv).
+
+The momentum part needs three scalars, the contacts are evaluated at vc + alpha dvc (sap_formulas 4.4):
+
+    phi(alpha)   = m0 + alpha b + 1/2 alpha^2 a + sum_i l_i,   b = dv . A (v - v_star),  a = dv' A dv
+    phi'(alpha)  = b + alpha a - sum_i dvc_i . gamma_i,        phi''(alpha) = a + sum_i dvc_i' G_i dvc_i
+
+Exact: the root of phi' on [0, 1.5] by Newton with bisection.  Backtracking: Armijo with the shrink factor 0.8 from 1.25.
+All lanes take the same branches, because all add the same partial sums in the same order.
+"""
+
+from types import SimpleNamespace
+
+import warp as wp
+
+from sapsim.math.block import barrier
+
+EXACT_MAX = 1.5
+EXACT_ITERATIONS = 100
+BACKTRACKING_MAX = 1.25
+BACKTRACKING_ITERATIONS = 40
+SHRINK = 0.8
+ARMIJO = 1.0e-4
+
+
+def make_line_search(R, struct, law, gradient):
+    """wp.funcs exact and backtracking (s, w, lane, m0, l0, b, a, slope0) -> (alpha, iterations, ok).
+
+    m0 is the momentum cost at alpha = 0, l0 the whole cost, slope0 = phi'(0) < 0.
+    """
+    real, vec3 = R.t, R.vec3
+    sum_contacts = gradient.sum_contacts
+
+    @wp.func
+    def evaluate(s: struct, w: int, lane: int, alpha: real) -> vec3:
+        """Sums over the contacts: (l_i, dvc . gamma, dvc' G dvc)."""
+        n = s.ncontact[w]
+        for p in range(lane, wp.min(n, 32), wp.block_dim()):
+            acc = vec3(real(0.0))
+            for c in range(p, n, 32):
+                row = s.contact_row[w, c]
+                dvc = s.dvc[w, c]
+                vc = s.vc[w, c] + alpha * dvc
+                acc += vec3(law.cost(row, vc), wp.dot(dvc, law.gamma(row, vc)), wp.dot(dvc, law.hessian(row, vc) * dvc))
+            s.lane_sum[w, p] = acc
+        barrier()
+        total = sum_contacts(s, w)
+        barrier()
+        return total
+
+    @wp.func
+    def exact(s: struct, w: int, lane: int, m0: real, l0: real, b: real, a: real, slope0: real):
+        tolerance = real(wp.static(R.line_search))
+        high = real(wp.static(EXACT_MAX))
+        low = real(0.0)
+        alpha = high
+        step = high
+        step_before = high
+        step_tolerance = real(0.0)
+        for it in range(wp.static(EXACT_ITERATIONS + 1)):
+            sums = evaluate(s, w, lane, alpha)
+            slope = b + alpha * a - sums[1]
+            curvature = a + sums[2]
+            if it == 0:
+                cost = m0 + alpha * b + real(0.5) * alpha * alpha * a + sums[0]
+                if slope <= real(0.0):
+                    return alpha, 0, True
+                if -slope0 < s.cost_absolute_tolerance + s.cost_relative_tolerance * wp.abs(cost):
+                    return real(1.0), 0, True
+                guess = wp.min(-slope0 / curvature, high)
+                if not (guess > real(0.0)):
+                    return real(0.0), 0, False
+                alpha = guess
+                step_tolerance = tolerance * guess
+            else:
+                F = slope / (-slope0)
+                dF = curvature / (-slope0)
+                if wp.abs(F) < tolerance or wp.abs(step) < step_tolerance:
+                    return alpha, it, True
+                if F < real(0.0):
+                    low = alpha
+                else:
+                    high = alpha
+                slow = real(2.0) * wp.abs(F) > wp.abs(step_before * dF)
+                step_before = step
+                step = F / dF
+                candidate = alpha - step
+                if slow or not (candidate > low and candidate < high):
+                    step = real(0.5) * (high - low)
+                    candidate = low + step
+                alpha = candidate
+        return real(0.0), wp.static(EXACT_ITERATIONS), False
+
+    @wp.func
+    def backtracking(s: struct, w: int, lane: int, m0: real, l0: real, b: real, a: real, slope0: real):
+        alpha = real(wp.static(BACKTRACKING_MAX))
+        before = alpha
+        cost_before = real(0.0)
+        armijo_before = bool(False)
+        for it in range(wp.static(BACKTRACKING_ITERATIONS + 1)):
+            sums = evaluate(s, w, lane, alpha)
+            cost = m0 + alpha * b + real(0.5) * alpha * alpha * a + sums[0]
+            slope = b + alpha * a - sums[1]
+            slop = real(wp.static(1000.0 * R.eps)) * wp.max(real(1.0), real(0.5) * (wp.abs(cost) + wp.abs(l0)))
+            armijo = cost < l0 + real(wp.static(ARMIJO)) * alpha * slope0
+            if it == 0:
+                if slope < real(0.1) * slop:
+                    return alpha, 0, True
+            else:
+                if wp.abs(cost - cost_before) < slop * (before - alpha):
+                    return alpha, it, True
+                if cost > cost_before and armijo:
+                    if armijo_before:
+                        return before, it, True
+                    return alpha, it, True
+            if it == wp.static(BACKTRACKING_ITERATIONS):
+                return alpha, it, armijo
+            before = alpha
+            cost_before = cost
+            armijo_before = armijo
+            alpha = alpha * real(wp.static(SHRINK))
+        return real(0.0), wp.static(BACKTRACKING_ITERATIONS), False
+
+    return SimpleNamespace(exact=exact, backtracking=backtracking)

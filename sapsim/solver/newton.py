@@ -1,0 +1,174 @@
+"""The SAP solve of a step: Newton's method on one world, in one block, until that world has converged (sap_formulas 4).
+
+    minimise  l(v) = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v)   over the trees that have contacts, from v0
+
+The stop test comes before any factorisation, so a good guess costs no iteration.  Success is either criterion, kept apart:
+    optimality  residual <= absolute_tolerance + relative_tolerance * scale
+    cost        |l - l_before| < cost_absolute + cost_relative (|l| + |l_before|) / 2,  with alpha > 1/2
+A failure is a status and the last iterate stands.  Trees without contacts get v_star; a world without contacts no iteration.
+"""
+
+from functools import cache
+
+import warp as wp
+
+from sapsim.kinds.base import registry
+from sapsim.linalg.block_sparse import make_block_sparse
+from sapsim.linalg.elimination import make_elimination
+from sapsim.math.block import barrier
+from sapsim.model.arrays import make_struct
+from sapsim.model.stage import Stage, make_stage
+from sapsim.solver.gradient import make_gradient
+from sapsim.solver.hessian import make_hessian
+from sapsim.solver.line_search import make_line_search
+from sapsim.status import StepStatus
+
+ARRAYS = (
+    "tree_block_start", "tree_A_start", "A", "dinv", "v_b", "v_star_b", "v_next_b", "stopped",
+    "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
+    "npart", "part_tree", "tree_part", "part_start", "part_side",
+    "vc", "dvc", "gamma", "G", "grad", "momentum", "dv", "part_sum", "lane_sum",
+    "edge", "part_order", "part_rank", "column_start", "column_part", "row_start", "row_part", "H_address", "H", "H_inv",
+    "solve_int", "solve_real", "need",
+)  # fmt: skip
+SCALARS = (
+    ("nblock", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"), ("max_iterations", "int"), ("backtracking", "int"),
+    ("absolute_tolerance", "real"), ("relative_tolerance", "real"),
+    ("cost_absolute_tolerance", "real"), ("cost_relative_tolerance", "real"),
+)  # fmt: skip
+
+OPTIMALITY, COST = 1, 2  # bits of solve_int[1]
+
+
+@cache
+def make(R, law_name: str) -> Stage:
+    """The stage `newton` of a contact law; writes v_next, gamma, vc and the solve_* results."""
+    real, vec3 = R.t, R.vec3
+    law = registry("contacts")[law_name].make(R)
+    struct = make_struct("Newton", R, ARRAYS, SCALARS)
+    gradient = make_gradient(R, struct, law)
+    hessian = make_hessian(R, struct, law)
+    search = make_line_search(R, struct, law, gradient)
+    symbolic = make_elimination(struct)
+    sparse = make_block_sparse(R, struct)
+
+    @wp.func
+    def start(s: struct, w: int, lane: int):
+        """v_star for all trees, then the guess v0 for those that take part."""
+        for r in range(lane, s.nblock, wp.block_dim()):
+            s.v_next_b[w, r] = s.v_star_b[w, r]
+        barrier()
+        for p in range(lane, s.npart[w], wp.block_dim()):
+            t = s.part_tree[w, p]
+            for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+                s.v_next_b[w, r] = s.v_b[w, r]
+        barrier()
+
+    @wp.func
+    def direction(s: struct, w: int, lane: int, first: bool) -> int:
+        """dv = -H^-1 grad and dvc = J dv; a status bit where that fails, 0 otherwise."""
+        if first:
+            if symbolic(s, w, lane) > s.chess:
+                return wp.static(int(StepStatus.CONTACT_OVERFLOW))
+        hessian.curvature(s, w, lane)
+        barrier()
+        hessian.assemble(s, w, lane)
+        barrier()
+        if not sparse.factor(s, w, lane):
+            return wp.static(int(StepStatus.FACTORIZATION_FAILED))
+        sparse.solve(s, w, lane)
+        gradient.along_contacts(s, w, lane)
+        gradient.along_trees(s, w, lane)
+        barrier()
+        return 0
+
+    @wp.func
+    def line_search(s: struct, w: int, lane: int, m0: real, l0: real):
+        """(alpha, iterations, ok) along dv; not ok where dv is no descent direction."""
+        sums = gradient.sum_trees(s, w)
+        barrier()
+        alpha = real(0.0)
+        n = int(0)
+        ok = bool(False)
+        if sums[1] > real(0.0) and sums[2] < real(0.0):
+            if s.backtracking == 1:
+                alpha, n, ok = search.backtracking(s, w, lane, m0, l0, sums[0], sums[1], sums[2])
+            else:
+                alpha, n, ok = search.exact(s, w, lane, m0, l0, sums[0], sums[1], sums[2])
+        return alpha, n, ok
+
+    @wp.func
+    def iterate(s: struct, w: int, lane: int):
+        status = int(0)
+        flags = int(0)
+        n_search = int(0)
+        k = int(0)
+        alpha = real(1.0)
+        cost_before = real(0.0)
+        running = bool(True)
+        while running:
+            gradient.at_contacts(s, w, lane)
+            barrier()
+            gradient.at_trees(s, w, lane)
+            barrier()
+            sums = gradient.sum_trees(s, w)
+            cost = sums[3] + gradient.sum_contacts(s, w)[0]
+            residual = wp.sqrt(sums[0])
+            scale = wp.sqrt(wp.max(sums[1], sums[2]))
+            barrier()
+            if residual <= s.absolute_tolerance + s.relative_tolerance * scale:
+                flags += wp.static(OPTIMALITY)
+            if k > 0 and alpha > real(0.5):
+                mean = real(0.5) * (wp.abs(cost) + wp.abs(cost_before))
+                if wp.abs(cost - cost_before) < s.cost_absolute_tolerance + s.cost_relative_tolerance * mean:
+                    flags += wp.static(COST)
+            if lane == 0:
+                s.solve_real[w, 0] = residual
+                s.solve_real[w, 1] = scale
+                s.solve_real[w, 2] = cost
+            if not (wp.isfinite(residual) and wp.isfinite(cost)):
+                status = wp.static(int(StepStatus.NON_FINITE))
+                running = False
+            elif flags > 0:
+                running = False
+            elif k == s.max_iterations:
+                status = wp.static(int(StepStatus.MAX_ITERATIONS))
+                running = False
+            else:
+                status = direction(s, w, lane, k == 0)
+                ok = bool(True)
+                if status == 0:
+                    alpha, n, ok = line_search(s, w, lane, sums[3], cost)
+                    n_search += n
+                    if not ok:
+                        status = wp.static(int(StepStatus.LINE_SEARCH_FAILED))
+                if status != 0:
+                    running = False
+                else:
+                    for p in range(lane, s.npart[w], wp.block_dim()):
+                        t = s.part_tree[w, p]
+                        for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+                            s.v_next_b[w, r] = s.v_next_b[w, r] + alpha * s.dv[w, r]
+                    barrier()
+                    cost_before = cost
+                    k += 1
+        if lane == 0:
+            s.solve_int[w, 0] = status
+            s.solve_int[w, 1] = flags
+            s.solve_int[w, 2] = k
+            s.solve_int[w, 3] = n_search
+
+    @wp.func
+    def newton(s: struct, w: int, lane: int):
+        start(s, w, lane)
+        if s.ncontact[w] > 0 and s.stopped[w] == 0:
+            iterate(s, w, lane)
+        elif lane == 0:
+            s.solve_int[w, 0] = 0
+            s.solve_int[w, 1] = wp.static(OPTIMALITY)
+            s.solve_int[w, 2] = 0
+            s.solve_int[w, 3] = 0
+            for i in range(3):
+                s.solve_real[w, i] = real(0.0)
+
+    return make_stage(f"newton_{law_name}", R, struct, newton, SCALARS)

@@ -1,0 +1,77 @@
+"""Room for what a step finds: near pairs, contacts, Hessian blocks, recorded rows.  Declared here, grown between blocks.
+
+The first guess is small; a block of steps that needed more is taken back and replayed with more (simulation.py).  Where the
+model bounds a need, the room never exceeds the bound, and then it cannot overflow.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sapsim.collide.narrowphase import SLOTS
+from sapsim.model.build import Model
+
+ROW_BYTES = 64_000_000  # room for recorded rows of a block
+MAX_ROWS = 1024
+GROWTH = 1.5
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Entries per world: near pairs, contacts, 3x3 blocks of the Hessian; and recorded rows."""
+
+    near: int
+    contacts: int
+    hessian: int
+    rows: int
+
+    def sizes(self, model: Model) -> dict[str, int]:
+        """The dimension symbols of fields.py that depend on it."""
+        return {
+            "cnear": self.near,
+            "cpoint": SLOTS * self.near,
+            "ccontact": self.contacts,
+            "cjac": model.slots * self.contacts,
+            "cside": 2 * self.contacts,
+            "chess": self.hessian,
+            "crow": self.rows,
+        }
+
+
+def _hessian_bound(model: Model) -> int:
+    """Blocks of a factor in which every tree is connected with every other."""
+    nb = np.diff(model.arrays["tree_block_start"]).astype(np.int64)
+    return int((nb.sum() ** 2 + (nb**2).sum()) // 2)
+
+
+def first_guess(model: Model, nworld: int) -> Capacity:
+    """A start that most scenes never outgrow."""
+    sizes = model.sizes
+    nb = np.diff(model.arrays["tree_block_start"])
+    contacts = min(model.pairs.max_points, 6 * sizes["nbody"] + 16)
+    guess = Capacity(
+        near=max(1, min(sizes["npair"], 6 * sizes["nbody"] + 16)),
+        contacts=max(1, contacts),
+        hessian=max(1, min(_hessian_bound(model), int((nb**2).sum()) + 12 * sizes["nblock"])),
+        rows=1,
+    )
+    return _with_rows(guess, model, nworld)
+
+
+def _with_rows(c: Capacity, model: Model, nworld: int) -> Capacity:
+    sizes = model.sizes
+    row = 8 * nworld * (sizes["nq"] + sizes["nv"] + 13 * sizes["nlink"] + 16 * c.contacts + 16)
+    return replace(c, rows=int(np.clip(ROW_BYTES // row, 1, MAX_ROWS)))
+
+
+def grown(c: Capacity, need: np.ndarray, model: Model, nworld: int) -> Capacity | None:
+    """A capacity that holds `need` = (near pairs, contacts, Hessian blocks) with some to spare; None where `c` does."""
+    have = (c.near, c.contacts, c.hessian)
+    if all(n <= h for n, h in zip(need, have, strict=True)):
+        return None
+    bounds = (model.sizes["npair"], model.pairs.max_points, _hessian_bound(model))
+    near, contacts, hessian = (
+        h if n <= h else min(bound, max(int(n), int(GROWTH * h)))
+        for n, h, bound in zip(need, have, bounds, strict=True)
+    )
+    return _with_rows(Capacity(near, contacts, hessian, c.rows), model, nworld)

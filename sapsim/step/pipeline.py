@@ -1,0 +1,73 @@
+"""The step as a list of stages, and the launches of one step.
+
+Kinematics of a new state comes last, so that rows of a result hold placements at their own instant and the next step finds them
+ready; `begin` runs it once for the initial state.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+
+from sapsim.collide import broadphase, narrowphase
+from sapsim.dynamics import crba, forces, free_motion, kinematics, rne
+from sapsim.math.real import Real
+from sapsim.model.arrays import Arrays
+from sapsim.model.stage import Stage
+from sapsim.solver import jacobian, newton, problem
+from sapsim.step import integrate, record, set_velocity
+
+
+def step_stages(R: Real, law: str) -> list[Stage]:
+    """The stages of one step, in order."""
+    return [
+        forces.make(R),
+        rne.make(R),
+        crba.make(R),
+        free_motion.make(R),
+        broadphase.make(R),
+        narrowphase.make(R),
+        jacobian.make(R),
+        problem.make_law(R, law),
+        problem.make_participants(R),
+        newton.make(R, law),
+        integrate.make(R),
+        kinematics.make(R),
+        record.make_counters(R, law),
+        record.make_contacts(R, law),
+        record.make_state(R),
+    ]
+
+
+def begin_stages(R: Real) -> list[Stage]:
+    """Placements, internal velocities and twists of a state that was set from outside."""
+    return [kinematics.make(R), set_velocity.make(R), kinematics.make(R)]
+
+
+def all_stages(R: Real, law: str) -> list[Stage]:
+    """Every stage that a run can launch, once."""
+    return list({s.name: s for s in step_stages(R, law) + begin_stages(R)}.values())
+
+
+@dataclass
+class Launcher:
+    """Launches stages with their structs bound to arrays and scalars."""
+
+    arrays: Arrays
+    scalars: dict[str, Any]
+    lanes: int
+
+    def __post_init__(self) -> None:
+        self._bound: dict[str, Any] = {}
+
+    def launch(self, stage: Stage) -> None:
+        if stage.name not in self._bound:
+            values = {name: self.scalars[name] for name, _ in stage.scalars}
+            self._bound[stage.name] = self.arrays.bind(stage.struct, **values)
+        wp.launch_tiled(
+            stage.kernel,
+            dim=[self.arrays.nworld],
+            inputs=[self._bound[stage.name]],
+            block_dim=self.lanes,
+            device=self.arrays.device,
+        )

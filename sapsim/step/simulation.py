@@ -1,0 +1,223 @@
+"""The simulation of a scene: builds the model, holds the state, advances blocks of steps and hands out their rows.
+
+The steps of a block are captured graphs, on the CPU as on CUDA; nothing is allocated and nothing is read by the host inside a
+block.  Where a block needed more room than there was, the state at its start is put back, the room is grown, the graphs are
+captured again and the block is replayed, bit for bit.
+"""
+
+import gc
+import threading
+
+import numpy as np
+import warp as wp
+
+from sapsim.errors import MachineError
+from sapsim.math.real import real
+from sapsim.model.arrays import Arrays
+from sapsim.model.build import build
+from sapsim.model.fields import FIELDS
+from sapsim.step import record
+from sapsim.step.block import Block, Totals
+from sapsim.step.capacity import first_guess, grown
+from sapsim.step.pipeline import Launcher, begin_stages, step_stages
+from sapsim.step.rows import fetch_rows, read_totals
+
+GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
+GPU_LANES = 32
+SAVED = ("q", "v", "step", "stopped", "total", "merged", "merged_real")
+
+_CAPTURE = threading.Lock()  # one capture at a time in a process
+
+
+class Simulation:
+    """A scene in motion.  W = scene.nworld worlds advance together; each stops on its own failure.
+
+    Arrays of states are those of files: joint_q (W, nq), joint_qd (W, nv), in the order of `scene.joints`.
+    """
+
+    def __init__(self, scene, *, device: str = "auto", precision: str = "float64", lanes: int | None = None):
+        """Builds the model and allocates.  Raises MachineError where the device is missing or too small."""
+        self.scene = scene
+        self.nworld = scene.nworld
+        self.precision = precision
+        self.device = resolve_device(device)
+        self.model = build(scene)
+        self.R = real(precision)
+        self.lanes = lanes or (GPU_LANES if self.device.startswith("cuda") else 1)
+        self.capacity = first_guess(self.model, self.nworld)
+        self.steps_done = 0
+        model = self.model
+        self.link_names, self.joint_names = model.link_names, model.joint_names
+        self.coordinate_names, self.coordinate_units = model.coordinate_names, model.coordinate_units
+        self.dof_names, self.dof_units = model.dof_names, model.dof_units
+        self.joint_q_start, self.joint_qd_start = model.joint_q_start, model.joint_qd_start
+        self.shape_names, self.shape_body = model.shape_names, model.shape_link
+        self._allocate()
+        self.set_state(np.tile(model.q0, (self.nworld, 1)), np.tile(model.qd0, (self.nworld, 1)))
+
+    # ---- memory ------------------------------------------------------------------------------------------------------
+
+    def _allocate(self) -> None:
+        sizes = self.model.sizes | self.capacity.sizes(self.model)
+        ntree = max(1, sizes["ntree"])
+        sizes |= {
+            "none": 1, "nlane": 1024, "nsum": 32, "nneed": 3, "nsolve_int": 6, "nmerged_real": 3,
+            "ntotal": record.NTOTAL, "nmerged": record.NMERGED, "nstat": record.NMERGED,
+            "words": (ntree + 63) // 64, "nedge": ntree * ((ntree + 63) // 64),
+        }  # fmt: skip
+        self.arrays = Arrays(self.R, self.device, self.nworld, sizes)
+        try:
+            for name, values in self.model.arrays.items():
+                set_one = self.arrays.set_topology if FIELDS[name].group == "topology" else self.arrays.set_model
+                set_one(name, values)
+            self.arrays.set_topology("row_offset", np.zeros(1, np.int32))
+            self.arrays.allocate([f.name for f in FIELDS.values() if f.group in ("data", "record")])
+            self._saved = {name: wp.empty_like(self.arrays[name]) for name in SAVED}
+        except RuntimeError as error:
+            raise MachineError(f"not enough memory on {self.device} for {self.nworld} world(s): {error}") from error
+        self.arrays["total"].fill_(0)
+        total = self.arrays["total"].numpy().copy()
+        total[:, record.FIRST_BAD] = -1
+        self.arrays["total"].assign(total)
+        self._launcher = Launcher(self.arrays, self._scalars(sizes), self.lanes)
+        self._graphs: dict[int, wp.Graph] = {}
+
+    def _scalars(self, sizes: dict[str, int]) -> dict[str, int | float]:
+        scene, contact, solver = self.scene, self.scene.contact, self.scene.solver
+        return sizes | {
+            "slots": self.model.slots,
+            "h": scene.time_step,
+            "margin": contact.margin,
+            "sigma": contact.sigma,
+            "stiction_tolerance": contact.stiction_tolerance,
+            "near_rigid": contact.near_rigid,
+            "max_iterations": solver.max_iterations,
+            "backtracking": int(solver.line_search == "backtracking"),
+            "absolute_tolerance": solver.absolute_tolerance,
+            "relative_tolerance": solver.relative_tolerance,
+            "cost_absolute_tolerance": solver.cost_absolute_tolerance,
+            "cost_relative_tolerance": solver.cost_relative_tolerance,
+            "stop_on_failure": int(solver.on_failure == "stop"),
+            "every": scene.output.every,
+            "last_step": scene.steps,
+        }
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of all arrays on the device."""
+        return self.arrays.bytes()
+
+    # ---- state -------------------------------------------------------------------------------------------------------
+
+    def set_state(self, joint_q: np.ndarray, joint_qd: np.ndarray) -> None:
+        """Puts all worlds into a state: joint_q (W, nq), joint_qd (W, nv), as files hold them."""
+        m = self.model.arrays
+        q = np.zeros(self.arrays["q"].shape, self.R.np)
+        v = np.zeros(self.arrays["v"].shape, self.R.np)
+        if m["coordinate_from"].size:
+            q[:, m["coordinate_from"]] = joint_q
+            v[:, m["dof_from"] + m["dof_entry"]] = joint_qd
+        self.arrays["q"].assign(q)
+        self.arrays["v_in"].assign(v)
+        self.arrays["v"].zero_()
+        for stage in begin_stages(self.R):
+            self._launcher.launch(stage)
+
+    @property
+    def stopped(self) -> np.ndarray:
+        """(W,) bool: worlds that a failure has stopped."""
+        return self.arrays["stopped"].numpy().astype(bool)
+
+    @property
+    def totals(self) -> Totals:
+        """Counters over the run so far."""
+        return read_totals(self.arrays, self.steps_done)
+
+    def initial(self) -> Block:
+        """Row 0: the state as it is, no contacts, converged."""
+        self.arrays["row_offset"].assign(np.array([self.steps_done // self.scene.output.every], np.int32))
+        self.arrays["ncontact"].zero_()
+        merged = np.zeros(self.arrays["merged"].shape, np.int32)
+        merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1
+        self.arrays["merged"].assign(merged)
+        self.arrays["merged_real"].zero_()
+        self._launcher.launch(record.make_state(self.R))
+        return fetch_rows(self.arrays, self.model, 1)
+
+    # ---- stepping ----------------------------------------------------------------------------------------------------
+
+    def advance(self, nsteps: int) -> Block:
+        """Advances nsteps steps and returns the rows that they end: multiples of `every`, and the scene's last step."""
+        blocks = []
+        while nsteps > 0:
+            room = self.capacity.rows * self.scene.output.every - self.steps_done % self.scene.output.every
+            n = min(nsteps, max(1, room - 1))
+            blocks.append(self._advance_block(n))
+            nsteps -= n
+        return Block.joined(blocks) if len(blocks) != 1 else blocks[0]
+
+    def _advance_block(self, n: int) -> Block:
+        every, last = self.scene.output.every, self.scene.steps
+        start = self.steps_done
+        for name in SAVED:
+            wp.copy(self._saved[name], self.arrays[name])
+        while True:
+            self.arrays["row_offset"].assign(np.array([start // every + 1], np.int32))
+            self.arrays["need"].zero_()
+            self._run(n)
+            need = self.arrays["need"].numpy().max(axis=0)
+            larger = grown(self.capacity, need, self.model, self.nworld)
+            if larger is None:
+                break
+            self._grow(larger)
+        self.steps_done = start + n
+        nrow = self.steps_done // every - start // every + int(self.steps_done == last and last % every != 0)
+        return fetch_rows(self.arrays, self.model, nrow)
+
+    def _grow(self, capacity) -> None:
+        """More room, with the state at the block's start."""
+        saved = {name: a.numpy() for name, a in self._saved.items()}
+        self.capacity = capacity
+        self._allocate()
+        for name, values in saved.items():
+            self.arrays[name].assign(values)
+            self._saved[name].assign(values)
+        begin_kinematics, *_ = begin_stages(self.R)
+        self._launcher.launch(begin_kinematics)
+
+    def _run(self, n: int) -> None:
+        for steps in (GRAPH_STEPS, 1):
+            while n >= steps:
+                wp.capture_launch(self._graph(steps))
+                n -= steps
+        wp.synchronize_device(self.device)
+
+    def _graph(self, steps: int) -> wp.Graph:
+        if steps not in self._graphs:
+            stages = step_stages(self.R, self.scene.contact.law)
+            for stage in stages:  # modules load before a capture
+                wp.load_module(stage.kernel.module, device=self.device, block_dim=self.lanes)
+            with _CAPTURE:
+                collecting = gc.isenabled()
+                gc.disable()  # a collection on another thread can break a capture
+                try:
+                    with wp.ScopedCapture(device=self.device) as capture:
+                        for _ in range(steps):
+                            for stage in stages:
+                                self._launcher.launch(stage)
+                finally:
+                    if collecting:
+                        gc.enable()
+            self._graphs[steps] = capture.graph
+        return self._graphs[steps]
+
+
+def resolve_device(name: str) -> str:
+    """A Warp device name; `auto` is the first CUDA device, or the CPU.  Raises MachineError where it is not there."""
+    if name == "auto":
+        return "cuda:0" if wp.get_cuda_device_count() else "cpu"
+    try:
+        return str(wp.get_device(name))
+    except Exception as error:
+        known = ", ".join(str(d) for d in wp.get_devices())
+        raise MachineError(f"device {name!r} is not there; this machine has {known}") from error
