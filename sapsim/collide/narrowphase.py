@@ -53,12 +53,13 @@ def make(R) -> Stage:
     @wp.func
     def find_points(s: struct, w: int, i: int):
         pair = s.near_pair[w, i]
-        a = s.pair_a[pair]
-        b = s.pair_b[pair]
         kind = s.pair_kind[pair]
         swapped = kind % 2
+        a = s.pair_a[pair]
+        b = s.pair_b[pair]
         if swapped == 1:
-            a, b = b, a
+            a = s.pair_b[pair]
+            b = s.pair_a[pair]
         out = PointBuffer()
         out.p = s.point_p
         out.depth = s.point_depth

@@ -151,17 +151,25 @@ gamma          | ccontact | vec3 | N s    | C | newton      | impulse on B
 G              | ccontact | mat33 | kg    | C | newton      | Hessian of the contact's cost
 grad           | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
 momentum       | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star)
+Av_star        | nblock  | vec3  | N s, N m s | - | newton  | A v_star
+Adv            | nblock  | vec3  | N s, N m s | - | newton  | A dv
 dv             | nblock  | vec3  | m/s, rad/s | - | newton  | search direction
 part_sum       | ntree   | vec4  | J      | - | newton      | partial sums of the trees
 lane_sum       | nsum    | vec3  | J      | - | newton      | partial sums of the contacts, 32 of them
 edge           | nedge   | uint64 | -     | - | newton      | elimination graph, a row of bits to a tree
 part_order     | ntree   | int   | -      | - | newton      | elimination order
 part_rank      | ntree   | int   | -      | - | newton      | place in it
-column_start   | ntree+1 | int   | -      | - | newton      | rows of an elimination column
-column_part    | chess   | int   | -      | - | newton      | trees of those rows
-row_start      | ntree+1 | int   | -      | - | newton      | earlier columns that hold the tree's row
-row_part       | chess   | int   | -      | - | newton      | trees of those columns, in elimination order
-H_address      | ntree ntree | int | -    | - | newton      | first block of (row tree, column tree)
+column_start   | ntree+1 | int   | -      | - | newton      | trees with rows below the diagonal of an elimination column
+column_part    | chess   | int   | -      | - | newton      | those trees, in elimination order
+column_row     | chess   | int   | -      | - | newton      | first of the tree's rows in row_block
+row_start      | ntree+1 | int   | -      | - | newton      | 3x3 block rows below the diagonal tree of a column
+row_block      | chess   | int   | -      | - | newton      | their blocks of degrees of freedom, in elimination order
+row_at         | nblock  | int   | -      | - | newton      | place of a block row in the column at work
+left_start     | ntree+1 | int   | -      | - | newton      | earlier columns with rows of a tree
+left_column    | chess   | int   | -      | - | newton      | those columns, in elimination order
+left_row       | chess   | int   | -      | - | newton      | first of the tree's rows there, in row_block
+column_base    | ntree   | int   | -      | - | newton      | first block of a column in H
+contact_cross  | ccontact | vec2i | -     | - | newton      | side whose tree is eliminated first; first row of the other's tree in row_block
 H              | chess   | mat33 | A      | - | newton      | Hessian blocks, then their Cholesky factor
 H_inv          | nblock  | mat33 | A^-0.5 | - | newton      | inverses of the factor's diagonal blocks
 solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations

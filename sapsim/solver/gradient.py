@@ -14,7 +14,7 @@ SUMS = 32
 
 
 def make_gradient(R, struct, law):
-    """wp.funcs over the Newton struct: at_contacts, at_trees, sum_contacts, sum_trees, along_contacts, along_trees."""
+    """wp.funcs over the Newton struct; each of them is one phase between barriers."""
     real, vec3, vec4, mat33 = R.t, R.vec3, R.vec4, R.mat33
     blocks, vectors = wp.array2d(dtype=mat33), wp.array2d(dtype=vec3)
 
@@ -28,10 +28,37 @@ def make_gradient(R, struct, law):
         return y
 
     @wp.func
-    def A_block(A: blocks, w: int, start: int, r: int, c: int) -> mat33:
-        if c <= r:
-            return A[w, start + (r * (r + 1)) // 2 + c]
-        return wp.transpose(A[w, start + (c * (c + 1)) // 2 + r])
+    def A_times(A: blocks, w: int, start: int, nb: int, r: int, x: vectors, first: int) -> vec3:
+        """Block row r of A x for the tree whose blocks of x start at `first`."""
+        y = vec3(real(0.0))
+        row = start + (r * (r + 1)) // 2
+        for c in range(r + 1):
+            y += A[w, row + c] * x[w, first + c]
+        for c in range(r + 1, nb):
+            y += wp.transpose(A[w, start + (c * (c + 1)) // 2 + r]) * x[w, first + c]
+        return y
+
+    @wp.func
+    def start_momentum(s: struct, w: int, lane: int):
+        """A v_star and A (v - v_star) at the guess; the latter is carried along by alpha A dv afterwards."""
+        for p in range(lane, s.npart[w], wp.block_dim()):
+            t = s.part_tree[w, p]
+            first = s.tree_block_start[t]
+            nb = s.tree_block_start[t + 1] - first
+            for r in range(nb):
+                s.Av_star[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.v_star_b, first)
+                s.dv[w, first + r] = s.v_next_b[w, first + r] - s.v_star_b[w, first + r]
+            for r in range(nb):
+                s.momentum[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
+
+    @wp.func
+    def move(s: struct, w: int, lane: int, alpha: real):
+        """v <- v + alpha dv, and its momentum."""
+        for p in range(lane, s.npart[w], wp.block_dim()):
+            t = s.part_tree[w, p]
+            for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+                s.v_next_b[w, r] = s.v_next_b[w, r] + alpha * s.dv[w, r]
+                s.momentum[w, r] = s.momentum[w, r] + alpha * s.Adv[w, r]
 
     @wp.func
     def at_contacts(s: struct, w: int, lane: int):
@@ -62,34 +89,25 @@ def make_gradient(R, struct, law):
 
     @wp.func
     def at_trees(s: struct, w: int, lane: int):
-        """momentum and grad, and per tree (|D grad|^2, |D A v|^2, |D J' gamma|^2, momentum cost)."""
+        """grad, and per tree (|D grad|^2, |D A v|^2, |D J' gamma|^2, momentum cost)."""
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
-            first = s.tree_block_start[t]
-            nb = s.tree_block_start[t + 1] - first
-            start = s.tree_A_start[t]
-            for r in range(first, first + nb):
+            for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.grad[w, r] = vec3(real(0.0))
             generalized_impulse(s, w, p)
             sums = vec4(real(0.0))
-            for r in range(nb):
-                momentum = vec3(real(0.0))
-                Av = vec3(real(0.0))
-                for c in range(nb):
-                    A = A_block(s.A, w, start, r, c)
-                    v = s.v_next_b[w, first + c]
-                    momentum += A * (v - s.v_star_b[w, first + c])
-                    Av += A * v
-                dinv = s.dinv[w, first + r]
-                impulse = s.grad[w, first + r]
+            for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+                momentum = s.momentum[w, r]
+                Av = s.Av_star[w, r] + momentum
+                dinv = s.dinv[w, r]
+                impulse = s.grad[w, r]
                 grad = momentum - impulse
-                s.momentum[w, first + r] = momentum
-                s.grad[w, first + r] = grad
+                s.grad[w, r] = grad
                 sums += vec4(
                     wp.dot(grad, wp.cw_mul(dinv, grad)),
                     wp.dot(Av, wp.cw_mul(dinv, Av)),
                     wp.dot(impulse, wp.cw_mul(dinv, impulse)),
-                    real(0.5) * wp.dot(momentum, s.v_next_b[w, first + r] - s.v_star_b[w, first + r]),
+                    real(0.5) * wp.dot(momentum, s.v_next_b[w, r] - s.v_star_b[w, r]),
                 )
             s.part_sum[w, p] = sums
 
@@ -115,25 +133,24 @@ def make_gradient(R, struct, law):
 
     @wp.func
     def along_trees(s: struct, w: int, lane: int):
-        """Per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
+        """A dv, and per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
             first = s.tree_block_start[t]
             nb = s.tree_block_start[t + 1] - first
-            start = s.tree_A_start[t]
             sums = vec4(real(0.0))
             for r in range(nb):
                 dv = s.dv[w, first + r]
-                Adv = vec3(real(0.0))
-                for c in range(nb):
-                    Adv += A_block(s.A, w, start, r, c) * s.dv[w, first + c]
+                Adv = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
+                s.Adv[w, first + r] = Adv
                 sums += vec4(
                     wp.dot(dv, s.momentum[w, first + r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, first + r]), real(0.0)
                 )
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(
-        contact_times=contact_times,
+        start_momentum=start_momentum,
+        move=move,
         at_contacts=at_contacts,
         at_trees=at_trees,
         sum_contacts=sum_contacts,

@@ -27,8 +27,9 @@ ARRAYS = (
     "tree_block_start", "tree_A_start", "A", "dinv", "v_b", "v_star_b", "v_next_b", "stopped",
     "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
     "npart", "part_tree", "tree_part", "part_start", "part_side",
-    "vc", "dvc", "gamma", "G", "grad", "momentum", "dv", "part_sum", "lane_sum",
-    "edge", "part_order", "part_rank", "column_start", "column_part", "row_start", "row_part", "H_address", "H", "H_inv",
+    "vc", "dvc", "gamma", "G", "grad", "momentum", "Av_star", "Adv", "dv", "part_sum", "lane_sum",
+    "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
+    "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
     "solve_int", "solve_real", "need",
 )  # fmt: skip
 SCALARS = (
@@ -43,7 +44,7 @@ OPTIMALITY, COST = 1, 2  # bits of solve_int[1]
 @cache
 def make(R, law_name: str) -> Stage:
     """The stage `newton` of a contact law; writes v_next, gamma, vc and the solve_* results."""
-    real, vec3 = R.t, R.vec3
+    real = R.t
     law = registry("contacts")[law_name].make(R)
     struct = make_struct("Newton", R, ARRAYS, SCALARS)
     gradient = make_gradient(R, struct, law)
@@ -54,7 +55,7 @@ def make(R, law_name: str) -> Stage:
 
     @wp.func
     def start(s: struct, w: int, lane: int):
-        """v_star for all trees, then the guess v0 for those that take part."""
+        """v_star for all trees, then the guess v0 for those that take part; a lane owns trees."""
         for r in range(lane, s.nblock, wp.block_dim()):
             s.v_next_b[w, r] = s.v_star_b[w, r]
         barrier()
@@ -62,6 +63,7 @@ def make(R, law_name: str) -> Stage:
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.v_next_b[w, r] = s.v_b[w, r]
+        gradient.start_momentum(s, w, lane)
         barrier()
 
     @wp.func
@@ -145,10 +147,7 @@ def make(R, law_name: str) -> Stage:
                 if status != 0:
                     running = False
                 else:
-                    for p in range(lane, s.npart[w], wp.block_dim()):
-                        t = s.part_tree[w, p]
-                        for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                            s.v_next_b[w, r] = s.v_next_b[w, r] + alpha * s.dv[w, r]
+                    gradient.move(s, w, lane, alpha)
                     barrier()
                     cost_before = cost
                     k += 1

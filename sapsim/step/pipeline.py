@@ -60,14 +60,18 @@ class Launcher:
     def __post_init__(self) -> None:
         self._bound: dict[str, Any] = {}
 
-    def launch(self, stage: Stage) -> None:
+    def bound(self, stage: Stage) -> Any:
+        """The stage's struct, filled."""
         if stage.name not in self._bound:
             values = {name: self.scalars[name] for name, _ in stage.scalars}
             self._bound[stage.name] = self.arrays.bind(stage.struct, **values)
+        return self._bound[stage.name]
+
+    def launch(self, stage: Stage) -> None:
+        """One block to a world."""
+        self.launch_kernel(stage.kernel, [self.bound(stage)])
+
+    def launch_kernel(self, kernel: Any, inputs: list[Any]) -> None:
         wp.launch_tiled(
-            stage.kernel,
-            dim=[self.arrays.nworld],
-            inputs=[self._bound[stage.name]],
-            block_dim=self.lanes,
-            device=self.arrays.device,
+            kernel, dim=[self.arrays.nworld], inputs=inputs, block_dim=self.lanes, device=self.arrays.device
         )

@@ -1,8 +1,8 @@
 """The simulation of a scene: builds the model, holds the state, advances blocks of steps and hands out their rows.
 
-The steps of a block are captured graphs, on the CPU as on CUDA; nothing is allocated and nothing is read by the host inside a
-block.  Where a block needed more room than there was, the state at its start is put back, the room is grown, the graphs are
-captured again and the block is replayed, bit for bit.
+The steps of a block are captured graphs of stage kernels on CUDA, and one kernel of all stages on the CPU (fused.py); nothing
+is allocated and nothing is read by the host inside a block.  Where a block needed more room than there was, the state at its
+start is put back, the room is grown, the graphs are captured again and the block is replayed, bit for bit.
 """
 
 import gc
@@ -16,6 +16,7 @@ from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
 from sapsim.model.build import build
 from sapsim.model.fields import FIELDS
+from sapsim.step import fused as fused_step
 from sapsim.step import record
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
@@ -35,15 +36,28 @@ class Simulation:
     Arrays of states are those of files: joint_q (W, nq), joint_qd (W, nv), in the order of `scene.joints`.
     """
 
-    def __init__(self, scene, *, device: str = "auto", precision: str = "float64", lanes: int | None = None):
-        """Builds the model and allocates.  Raises MachineError where the device is missing or too small."""
+    def __init__(
+        self,
+        scene,
+        *,
+        device: str = "auto",
+        precision: str = "float64",
+        lanes: int | None = None,
+        fused: bool | None = None,
+    ):
+        """Builds the model and allocates.  `lanes` (a block's threads) and `fused` (one kernel instead of captured graphs)
+        change how fast it runs and not one bit of what comes out.  Raises MachineError where the device is missing or too
+        small.
+        """
         self.scene = scene
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)
         self.model = build(scene)
         self.R = real(precision)
-        self.lanes = lanes or (GPU_LANES if self.device.startswith("cuda") else 1)
+        on_gpu = self.device.startswith("cuda")
+        self.lanes = lanes or (GPU_LANES if on_gpu else 1)
+        self._fused = not on_gpu if fused is None else fused
         self.capacity = first_guess(self.model, self.nworld)
         self.steps_done = 0
         model = self.model
@@ -186,6 +200,11 @@ class Simulation:
         self._launcher.launch(begin_kinematics)
 
     def _run(self, n: int) -> None:
+        if self._fused:
+            stages = step_stages(self.R, self.scene.contact.law)
+            kernel = fused_step.make(self.R, self.scene.contact.law)
+            self._launcher.launch_kernel(kernel, [n, *map(self._launcher.bound, stages)])
+            n = 0
         for steps in (GRAPH_STEPS, 1):
             while n >= steps:
                 wp.capture_launch(self._graph(steps))

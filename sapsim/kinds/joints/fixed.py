@@ -1,4 +1,4 @@
-"""Fixed joint: the child is part of the parent's body.  Fixed joints are merged when a scene is read and never reach a kernel."""
+"""Fixed joint: the child is part of the parent's body.  Fixed joints are merged when a scene is read; no kernel sees them."""
 
 from sapsim.kinds.base import JointKind
 

@@ -1,0 +1,73 @@
+"""Contact points of two shapes.  NumPy twins of kinds/pairs, float64, written for reading.
+
+Each twin takes the lengths of the two shapes as scene files give them (sphere: radius; box: full lengths; plane: none),
+their placements X_WA, X_WB and the margin, and returns (nhat, points): the unit normal from A to B in world axes, and
+for each point (p, depth, feature): p the witness on A's surface [m, world], depth [m] > -margin along nhat, and the
+name of the features that meet there.  The witness on B is p - depth nhat.  What is reported, and how ties are broken,
+is said in the files of kinds/pairs; box against box is in box_pair.py.
+"""
+
+import numpy as np
+
+from sapsim.reference.box_pair import box_box
+from sapsim.reference.spatial import Placement
+
+Points = list[tuple[np.ndarray, float, int]]
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def sphere_sphere(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
+    """One point on the line of centres; coincident centres: +z of the world."""
+    reach = params_a[0] + params_b[0]
+    distance = float(np.linalg.norm(X_WB.p - X_WA.p))
+    nhat = (X_WB.p - X_WA.p) / distance if distance > np.finfo(float).eps * reach else UP
+    return nhat, _keep([(X_WA.p + params_a[0] * nhat, reach - distance, 0)], margin)
+
+
+def plane_sphere(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
+    """One point of the plane, below the centre of the sphere."""
+    c_A = X_WA.R.T @ (X_WB.p - X_WA.p)
+    p = X_WA.p + X_WA.R @ np.array([c_A[0], c_A[1], 0.0])
+    return X_WA.R[:, 2], _keep([(p, params_b[0] - c_A[2], 0)], margin)
+
+
+def box_plane(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
+    """Every corner of the box, at its depth below the plane; feature: bit i is set where coordinate i is positive."""
+    points = []
+    for corner in range(8):
+        signs = np.array([1.0 if corner >> i & 1 else -1.0 for i in range(3)])
+        p = X_WA.p + X_WA.R @ (0.5 * signs * np.array(params_a))
+        height = (X_WB.R.T @ (p - X_WB.p))[2]
+        points.append((p, -height, corner))
+    return -X_WB.R[:, 2], _keep(points, margin)
+
+
+def box_sphere(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
+    """One point of the box's surface, nearest to the sphere's centre; of equal faces the lowest axis, its + side."""
+    h = 0.5 * np.array(params_a)
+    c = X_WA.R.T @ (X_WB.p - X_WA.p)
+    # how far the centre is beyond each of the six faces; negative: behind it
+    beyond = np.array([[c[i] - h[i], -c[i] - h[i]] for i in range(3)])
+    outside = np.maximum(beyond.max(axis=1), 0.0)
+    distance = float(np.linalg.norm(outside))
+    if distance > np.finfo(float).eps * h.max():
+        n = np.where(beyond[:, 0] > beyond[:, 1], outside, -outside) / distance
+    else:
+        axis, side = divmod(int(np.argmax(beyond)), 2)
+        n = np.eye(3)[axis] * (1.0, -1.0)[side]
+        distance = beyond[axis, side]
+    return X_WA.R @ n, _keep([(X_WB.p - distance * (X_WA.R @ n), params_b[0] - distance, 0)], margin)
+
+
+def _keep(points: Points, margin: float) -> Points:
+    return [point for point in points if point[1] > -margin]
+
+
+# by the kinds of the two shapes, in the order of the arguments
+PAIRS = {
+    ("box", "box"): box_box,
+    ("box", "plane"): box_plane,
+    ("box", "sphere"): box_sphere,
+    ("plane", "sphere"): plane_sphere,
+    ("sphere", "sphere"): sphere_sphere,
+}

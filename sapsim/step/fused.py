@@ -1,0 +1,64 @@
+"""The stages of a step in one kernel that makes n steps: what the CPU runs.
+
+A launch on the CPU costs as much as a small stage, most of it for copying arguments, so a scene of one box runs twice as fast
+this way.  The text of the stages is the same, and so are the bits; a GPU runs the stages as kernels of their own, in a captured
+graph, where they need fewer registers.  A world's data belongs to its block alone: a block barrier stands between two stages.
+"""
+
+from functools import cache
+
+import warp as wp
+
+from sapsim.math.block import barrier, lane_func
+from sapsim.math.real import Real
+from sapsim.step.pipeline import step_stages
+
+
+@cache
+def make(R: Real, law: str):
+    """Kernel step(n, one struct to a stage in the order of `step_stages`)."""
+    stages = step_stages(R, law)
+    S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14 = (s.struct for s in stages)
+    f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14 = (s.func for s in stages)
+    lane = lane_func()
+
+    @wp.kernel(module=f"sapsim_step_{law}_{R.name}", name=f"step_{law}_{R.name}", enable_backward=False)
+    def step(
+        n: int, s0: S0, s1: S1, s2: S2, s3: S3, s4: S4, s5: S5, s6: S6, s7: S7, s8: S8, s9: S9, s10: S10, s11: S11,
+        s12: S12, s13: S13, s14: S14,
+    ):  # fmt: skip
+        w, tid = wp.tid()
+        me = lane(tid)
+        for _ in range(n):
+            f0(s0, w, me)
+            barrier()
+            f1(s1, w, me)
+            barrier()
+            f2(s2, w, me)
+            barrier()
+            f3(s3, w, me)
+            barrier()
+            f4(s4, w, me)
+            barrier()
+            f5(s5, w, me)
+            barrier()
+            f6(s6, w, me)
+            barrier()
+            f7(s7, w, me)
+            barrier()
+            f8(s8, w, me)
+            barrier()
+            f9(s9, w, me)
+            barrier()
+            f10(s10, w, me)
+            barrier()
+            f11(s11, w, me)
+            barrier()
+            f12(s12, w, me)
+            barrier()
+            f13(s13, w, me)
+            barrier()
+            f14(s14, w, me)
+            barrier()
+
+    return step
