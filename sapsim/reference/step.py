@@ -1,0 +1,146 @@
+"""One step of one world, by the book: the slow, independent twin of the whole pipeline in NumPy float64.
+
+kinematics -> free motion (M, A, tau, v*) -> contacts -> convex problem -> SAP solve -> coordinates.  Dense linear
+algebra, one function per stage, no state between steps.  A failure is a status bit of the result, never an exception; a
+failed step returns the state it was given.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sapsim.reference.bodies import build_system
+from sapsim.reference.contact_problem import Contact, build_problem, calc_contacts, participating_dofs
+from sapsim.reference.free_motion import calc_free_motion
+from sapsim.reference.integrate import step_coordinates
+from sapsim.reference.kinematics import (
+    calc_kinematics,
+    link_placements,
+    link_twists,
+    velocity_from_external,
+    velocity_to_external,
+)
+from sapsim.reference.sap_solver import Solution, solve
+from sapsim.status import FAILURES, StepStatus
+
+
+@dataclass
+class StepResult:
+    """The state after a step and what the step did.
+
+    Fields:
+        q (nq,), qd (nv,): as files hold them.  v, v_star (nv,): internal, dofs in the order of `Twin.system.bodies`.
+        A (nv, nv); D (nv,) = diag(A)^-1/2; participating: dofs in the solve.
+        contacts: sorted by (shape_a, shape_b, feature), with their impulses.  J (3 nc, nv), gamma (3 nc,) stacked.
+        residual, scale [J^0.5], cost [J], iterations, line_search_iterations, optimality_reached, cost_reached, status.
+    """
+
+    q: np.ndarray
+    qd: np.ndarray
+    v: np.ndarray
+    v_star: np.ndarray
+    A: np.ndarray
+    D: np.ndarray
+    participating: np.ndarray
+    contacts: list[Contact]
+    J: np.ndarray
+    gamma: np.ndarray
+    residual: float
+    scale: float
+    cost: float
+    iterations: int
+    line_search_iterations: int
+    optimality_reached: bool
+    cost_reached: bool
+    status: StepStatus
+
+    @property
+    def converged(self) -> bool:
+        return self.optimality_reached or self.cost_reached
+
+    @property
+    def momentum_scale(self) -> float:
+        """max(|D A v|, |D J^T gamma|) over all dofs [J^0.5]: the size against which velocity errors are judged."""
+        momentum = np.linalg.norm(self.D * (self.A @ self.v))
+        return float(max(momentum, np.linalg.norm(self.D * (self.J.T @ self.gamma))))
+
+    def velocity_error(self, v: np.ndarray) -> float:
+        """|D^-1 (v - self.v)| / momentum_scale of another internal velocity v (0 / 0 = 0)."""
+        error = float(np.linalg.norm((v - self.v) / self.D))
+        return error / self.momentum_scale if error > 0.0 else 0.0
+
+
+class Twin:
+    """The twin of a scene, one world.  External q, qd are joint_q, joint_qd of the result file."""
+
+    def __init__(self, scene):
+        self.scene = scene
+        self.system = build_system(scene)
+
+    def initial(self) -> tuple[np.ndarray, np.ndarray]:
+        """The scene's initial q, qd."""
+        q = [x for joint in self.scene.joints for x in joint.q0]
+        qd = [x for joint in self.scene.joints for x in joint.qd0]
+        return np.array(q, dtype=float), np.array(qd, dtype=float)
+
+    def internal(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Internal velocities of an external state."""
+        return velocity_from_external(self.system, q, qd)
+
+    def step(
+        self, q: np.ndarray, qd: np.ndarray, step_index: int = 0, relative_tolerance: float | None = None
+    ) -> StepResult:
+        """The step from t = step_index h.  `relative_tolerance` replaces the scene's."""
+        scene, system = self.scene, self.system
+        q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+        settings = scene.solver
+        if relative_tolerance is not None:
+            settings = replace(settings, relative_tolerance=relative_tolerance)
+
+        v0 = velocity_from_external(system, q, qd)
+        kin = calc_kinematics(system, q, v0)
+        free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step)
+        contacts = calc_contacts(scene, system, kin, free.A, v0)
+        dofs = participating_dofs(system, contacts)
+        v, solved = free.v_star.copy(), Solution(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
+        if contacts:
+            solved = solve(build_problem(contacts, free.A, free.v_star, dofs), v0[dofs], settings)
+            v[dofs] = solved.v
+        for contact, gamma, vc in zip(contacts, solved.gamma, solved.vc, strict=True):
+            contact.gamma, contact.vc = gamma, vc
+
+        status = solved.status
+        if any(contact.law.near_rigid for contact in contacts):
+            status |= StepStatus.NEAR_RIGID_ACTIVE
+        q1 = step_coordinates(system, q, v, scene.time_step)
+        if not (np.all(np.isfinite(q1)) and np.all(np.isfinite(v))):
+            status |= StepStatus.NON_FINITE
+        failed = bool(status & FAILURES)
+        return StepResult(
+            q=q if failed else q1,
+            qd=qd if failed else velocity_to_external(system, q1, v),
+            v=v,
+            v_star=free.v_star,
+            A=free.A,
+            D=1.0 / np.sqrt(np.diag(free.A)),
+            participating=dofs,
+            contacts=contacts,
+            J=np.array([c.J for c in contacts]).reshape(-1, system.nv),
+            gamma=solved.gamma.ravel(),
+            residual=solved.residual,
+            scale=solved.scale,
+            cost=solved.cost,
+            iterations=solved.iterations,
+            line_search_iterations=solved.line_search_iterations,
+            optimality_reached=solved.optimality_reached,
+            cost_reached=solved.cost_reached,
+            status=status,
+        )
+
+    def body_q(self, q: np.ndarray) -> np.ndarray:
+        """/state/body_q of files at q: [p, quaternion xyzw] of each link, (nlink, 7)."""
+        return link_placements(self.system, q)
+
+    def body_qd(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """/state/body_qd of files at q and the internal v: [v_com, omega] of each link, (nlink, 6)."""
+        return link_twists(self.scene, self.system, q, v)

@@ -1,0 +1,188 @@
+"""What a result file proves by itself: every recorded step can be solved again, and the books of free bodies close.
+
+Nothing but the HDF5 file is read here: the scene's text from /config, masses and inertias from /model, the states,
+contacts and solver statistics of the rows.
+"""
+
+import h5py
+import numpy as np
+import pytest
+
+from sapsim.record.writer import Recorder
+from sapsim.reference.spatial import quaternion_to_rotation
+from sapsim.reference.step import Twin
+from sapsim.scene.read import load
+from sapsim.step.simulation import Simulation
+
+SCENE = """
+sapsim: 1
+time_step: 0.002
+steps: 150
+contact: {law: LAW}
+materials:
+  wood: {stiffness: 1.0e+5, dissipation: 10, relaxation_time: 0.01, friction: 0.5}
+  steel: {stiffness: 1.0e+6, dissipation: 20, relaxation_time: 0.005, friction: 0.3}
+world: {collision: [{plane: {}, material: wood}, {box: [0.1, 0.6, 0.4], pose: {xyz: [0.3, 0, 0.2]}, material: steel}]}
+bodies:
+  cube: {box: [0.1, 0.1, 0.1], density: 800, material: wood, pose: {xyz: [0, 0, 0.06], rpy: [0.1, 0.05, 0.4]},
+         velocity: {linear: [0.8, 0, 0], angular: [0, 0, 2]}}
+  slab: {box: [0.2, 0.15, 0.05], density: 500, material: steel, pose: {xyz: [0.02, 0.01, 0.15], rpy: [0.2, -0.1, 0.6]}}
+  ball: {sphere: 0.06, density: 900, material: steel, pose: {xyz: [0.17, -0.08, 0.0605]},
+         velocity: {linear: [0.5, 0, 0], angular: [5, 0, 9]}}
+  high: {sphere: 0.05, mass: 0.4, material: wood, pose: {xyz: [0.0, 0.0, 1.5]},
+         velocity: {linear: [0, 0.1, 0], angular: [1, 2, 3]}}
+CHAIN
+"""
+CHAIN = """
+models:
+  hammer:
+    links:
+      handle: {inertial: {mass: 0.3, com: [0.1, 0, 0], inertia: {ixx: 0.0002, iyy: 0.001, izz: 0.001}}}
+      head: {inertial: {mass: 0.6, com: [0, 0.01, 0], inertia: {ixx: 0.001, iyy: 0.001, izz: 0.001}},
+             collision: [{box: [0.06, 0.12, 0.06], material: steel}]}
+    joints:
+      pivot: {type: revolute, parent: world, child: handle, axis: [0, 1, 0], damping: 0.02, armature: 0.001}
+      grip: {type: prismatic, parent: handle, child: head, origin: {xyz: [0.2, 0, 0], rpy: [0, 0.2, 0]},
+             axis: [1, 0, 0], damping: 0.5, armature: 0.02}
+instances: {hammer: {model: hammer, pose: {xyz: [-0.3, 0.2, 0.15]}, joint_q: {pivot: 0.3}, joint_qd: {pivot: 3.0}}}
+"""
+
+
+def run(folder, text: str, *overrides: str) -> dict:
+    """A run of a scene from its text to a result file; all datasets of that file and the attributes of its root."""
+    path, out = folder / "scene.yaml", folder / "out.h5"
+    path.write_text(text)
+    sim = Simulation(load(str(path), overrides=overrides), device="cpu")
+    recorder = Recorder(str(out), sim)
+    recorder.put(sim.initial(), sim.totals)
+    recorder.put(sim.advance(sim.scene.steps), sim.totals)
+    recorder.close("complete")
+    found = {}
+    with h5py.File(out) as file:
+        file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
+        found = {name: (x.asstr() if h5py.check_string_dtype(x.dtype) else x)[()] for name, x in found.items()}
+        return found | dict(file.attrs)
+
+
+def scene_of(file: dict, folder):
+    """The scene that a result file tells of: /config holds its text and the overrides."""
+    path = folder / "from_file.yaml"
+    path.write_text(file["config/scene_yaml"])
+    return load(str(path), overrides=[x for x in file["config/overrides"].splitlines() if x])
+
+
+def row_contacts(file: dict, row: int) -> slice:
+    start, count = int(file["contacts/start"][row, 0]), int(file["contacts/count"][row, 0])
+    return slice(start, start + count)
+
+
+@pytest.fixture(scope="module", params=["lagged", "sap"])
+def certified(request, tmp_path_factory):
+    """One run with default tolerances, of free bodies and a jointed chain."""
+    folder = tmp_path_factory.mktemp("certificate")
+    text = SCENE.replace("LAW", request.param).replace("CHAIN", CHAIN)
+    file = run(folder, text)
+    return file, Twin(scene_of(file, folder))
+
+
+def test_steps_can_be_solved_again(certified):
+    """The twin, from the row before: the same contacts, residual, impulses and flags."""
+    file, twin = certified
+    iterated = 0
+    for row in range(1, len(file["time"]), 4):
+        q, qd = file["state/joint_q"][row - 1, 0], file["state/joint_qd"][row - 1, 0]
+        result = twin.step(q, qd, int(file["step"][row - 1]))
+        at = row_contacts(file, row)
+        names = ("shape_a", "shape_b", "feature")
+        found = list(zip(*(file[f"contacts/{name}"][at].tolist() for name in names), strict=True))
+        assert found == [(c.shape_a, c.shape_b, c.feature) for c in result.contacts]
+
+        scale = file["solver/residual_scale"][row, 0]
+        # 1e-9: both walk the same iterates, so they differ by round-off, magnified by at most the condition of A.
+        assert abs(file["solver/residual"][row, 0] - result.residual) <= 1e-9 * scale
+        assert scale == pytest.approx(result.scale, rel=1e-9)
+        frames = [c.R_WC for c in result.contacts]
+        gamma = [R.T @ impulse for R, impulse in zip(frames, file["contacts/impulse"][at], strict=True)]
+        error = result.D * (result.J.T @ (np.array(gamma).ravel() - result.gamma))
+        assert np.linalg.norm(error) <= 1e-9 * scale
+
+        for flag in ("optimality_reached", "cost_reached", "converged"):
+            assert file[f"solver/{flag}"][row, 0] == getattr(result, flag)
+        assert file["solver/iterations"][row, 0] == result.iterations
+        assert file["solver/status"][row, 0] == result.status
+        assert result.velocity_error(twin.internal(result.q, file["state/joint_qd"][row, 0])) <= 1e-9
+        iterated += result.iterations
+    assert iterated > 20  # the run is not one long fall
+
+
+class Books:
+    """Momentum of the free bodies, one row to the next, from the file's numbers."""
+
+    def __init__(self, file: dict):
+        self.file = file
+        self.h, self.g = float(file["time_step"]), np.array(file["gravity"])
+        child, kind = file["model/joint_child"], file["model/joint_type"]
+        self.free = [int(link) for link, name in zip(child, kind, strict=True) if name == "floating"]
+        self.mass = file["model/body_mass"]
+        assert not np.any(file["model/body_com"][self.free])  # the origin is the com
+
+    def inertia_W(self, link: int, row: int) -> np.ndarray:
+        xx, yy, zz, xy, xz, yz = self.file["model/body_inertia"][link]
+        R = quaternion_to_rotation(self.file["state/body_q"][row, 0, link, 3:])
+        return R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+
+    def impulses(self, row: int, link: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum of contact impulses on a link [N s] and of their moments about its com at the step's start [N m s]."""
+        at = row_contacts(self.file, row)
+        impulse, point = self.file["contacts/impulse"][at], self.file["contacts/point"][at]
+        sign = 1.0 * (self.file["contacts/body_b"][at] == link) - 1.0 * (self.file["contacts/body_a"][at] == link)
+        arm = point - self.file["state/body_q"][row - 1, 0, link, :3]
+        return sign @ impulse, sign @ np.cross(arm, impulse)
+
+    def linear(self, row: int, link: int) -> tuple[np.ndarray, float]:
+        """m dv - h m g - impulses [N s], and the size of its terms."""
+        before, after = self.file["state/body_qd"][row - 1 : row + 1, 0, link, :3]
+        m = self.mass[link]
+        impulse, _ = self.impulses(row, link)
+        size = m * (np.linalg.norm(before) + np.linalg.norm(after) + self.h * np.linalg.norm(self.g))
+        return m * (after - before) - self.h * m * self.g - impulse, size + np.linalg.norm(impulse)
+
+    def angular(self, row: int, link: int) -> np.ndarray:
+        """I dw + h w x I w - moments [N m s], I and w of the step's start."""
+        before, after = self.file["state/body_qd"][row - 1 : row + 1, 0, link, 3:]
+        inertia = self.inertia_W(link, row - 1)
+        _, moment = self.impulses(row, link)
+        return inertia @ (after - before) + self.h * np.cross(before, inertia @ before) - moment
+
+
+def test_linear_book_closes_to_the_recorded_residual(certified):
+    """|sum m dv - h m g - impulses| <= sqrt(sum m) residual: the residual is |D r|, D = 1 / sqrt(m) in these rows."""
+    file, _ = certified
+    books = Books(file)
+    for row in range(1, len(file["time"])):
+        residual = file["solver/residual"][row, 0]
+        total, total_size, total_mass = np.zeros(3), 0.0, 0.0
+        for link in books.free:
+            error, size = books.linear(row, link)
+            assert np.linalg.norm(error) <= np.sqrt(books.mass[link]) * residual + 1e-12 * size
+            total, total_size, total_mass = total + error, total_size + size, total_mass + books.mass[link]
+        assert np.linalg.norm(total) <= np.sqrt(total_mass) * residual + 1e-12 * total_size
+
+
+@pytest.mark.parametrize("law", ["lagged", "sap"])
+def test_books_close_at_a_tight_tolerance(law, tmp_path):
+    """At relative_tolerance 1e-13 linear and angular momentum close within 1e-10 of the momentum's scale."""
+    text = SCENE.replace("LAW", law).replace("CHAIN", "")
+    file = run(tmp_path, text, "solver.relative_tolerance=1e-13")
+    books = Books(file)
+    assert len(books.free) == 4
+    for row in range(1, len(file["time"])):
+        squares, momentum = 0.0, 0.0
+        for link in books.free:
+            m, inertia = books.mass[link], books.inertia_W(link, row - 1)
+            v, omega = np.split(file["state/body_qd"][row, 0, link], 2)
+            squares += np.sum(books.linear(row, link)[0] ** 2) / m
+            squares += np.sum(books.angular(row, link) ** 2 / np.diag(inertia))
+            momentum += m * v @ v + np.sum((inertia @ omega) ** 2 / np.diag(inertia))
+        scale = max(np.sqrt(momentum), file["solver/residual_scale"][row, 0])
+        assert np.sqrt(squares) <= 1e-10 * scale

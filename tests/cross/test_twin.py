@@ -1,0 +1,206 @@
+"""The simulation against the NumPy twin: one step from the same state, both at relative_tolerance 1e-13.
+
+The error is |D^-1 (v - v_twin)| / max(|D A v|, |D J^T gamma|), D = diag(A)^-1/2.  The tolerance 1e-10 leaves three
+digits for the conditioning of D A D above the residual of 1e-13 at which both stop.
+"""
+
+import numpy as np
+import pytest
+
+from sapsim.reference.step import Twin
+from sapsim.scene.read import load
+from sapsim.step.simulation import Simulation
+
+TOLERANCE = 1e-10
+TIGHT = ("solver.relative_tolerance=1e-13",)
+
+SPHERES = """
+sapsim: 1
+time_step: 0.002
+steps: 1000
+contact: {law: LAW}
+materials:
+  soft: {stiffness: 2.0e+4, dissipation: 5, relaxation_time: 0.01, friction: 0.6}
+  hard: {stiffness: 1.0e+6, dissipation: 20, relaxation_time: 0.005, friction: 0.3}
+world: {collision: [{plane: {}, material: soft}]}
+bodies:
+  low: {sphere: 0.1, mass: 1.0, material: hard, pose: {xyz: [0, 0, 0.099]}}
+  high: {sphere: 0.08, mass: 0.5, material: soft, pose: {xyz: [0.02, 0.01, 0.276]}, velocity: {linear: [0, 0, -0.5]}}
+  fast: {sphere: 0.06, mass: 0.2, material: hard, pose: {xyz: [-0.4, 0, 0.0595]},
+         velocity: {linear: [1.0, 0.3, 0], angular: [0, 0, 20]}}
+  spin: {sphere: 0.05, mass: 0.1, material: soft, pose: {xyz: [0.5, 0, 0.0495]}, velocity: {angular: [30, 0, 0]}}
+"""
+
+BIN = """
+sapsim: 1
+time_step: 0.002
+steps: 1000
+contact: {law: LAW}
+materials: {wood: {stiffness: 1.0e+5, dissipation: 10, relaxation_time: 0.01, friction: 0.5}}
+world:
+  collision:
+    - {box: [0.7, 0.7, 0.1], pose: {xyz: [0, 0, -0.05]}, material: wood}
+    - {box: [0.1, 0.7, 0.6], pose: {xyz: [0.25, 0, 0.3]}, material: wood}
+    - {box: [0.1, 0.7, 0.6], pose: {xyz: [-0.25, 0, 0.3]}, material: wood}
+    - {box: [0.7, 0.1, 0.6], pose: {xyz: [0, 0.25, 0.3]}, material: wood}
+    - {box: [0.7, 0.1, 0.6], pose: {xyz: [0, -0.25, 0.3]}, material: wood}
+bodies:
+  cube: {box: [0.1, 0.1, 0.1], density: 800, material: wood, pose: {xyz: [-0.08, -0.08, 0.06], rpy: [0.1, 0.05, 0.4]},
+         repeat: {count: [2, 2, 1], spacing: [0.16, 0.16, 0.2]}}
+  slab: {box: [0.22, 0.2, 0.05], density: 500, material: wood, pose: {xyz: [0.01, 0, 0.20], rpy: [0.2, -0.1, 0.6]}}
+  ball: {sphere: 0.06, density: 900, material: wood, pose: {xyz: [0.02, 0.03, 0.33]}, velocity: {angular: [5, 0, 0]}}
+"""
+
+CHAIN = """
+sapsim: 1
+time_step: 0.002
+steps: 1000
+contact: {law: LAW}
+world: {collision: [{plane: {}}]}
+models:
+  chain:
+    links:
+      a: {inertial: {mass: 1.0, com: [0.02, 0, 0.01], inertia: {ixx: 0.004, iyy: 0.005, izz: 0.006, ixy: 0.0003}},
+          collision: [{box: [0.2, 0.1, 0.08]}]}
+      plate: {inertial: {mass: 0.3, com: [0, 0.01, 0], inertia: {ixx: 0.001, iyy: 0.001, izz: 0.0015}},
+              collision: [{box: [0.08, 0.08, 0.04]}]}
+      b: {inertial: {mass: 0.6, com: [0.1, 0, 0], inertia: {ixx: 0.001, iyy: 0.003, izz: 0.003}},
+          collision: [{sphere: 0.05, pose: {xyz: [0.2, 0, 0]}}]}
+      c: {inertial: {mass: 0.4, com: [0, 0, -0.08], inertia: {ixx: 0.002, iyy: 0.002, izz: 0.001, ixz: 0.0001}},
+          collision: [{sphere: 0.04, pose: {xyz: [0, 0, -0.15]}}]}
+    joints:
+      weld: {type: fixed, parent: a, child: plate, origin: {xyz: [-0.14, 0, 0], rpy: [0, 0.3, 0]}}
+      elbow: {type: revolute, parent: a, child: b, origin: {xyz: [0.1, 0, 0], rpy: [0.2, 0, 0.1]}, axis: [0, 1, 0],
+              damping: 0.05, armature: 0.004}
+      slide: {type: prismatic, parent: plate, child: c, origin: {xyz: [-0.1, 0, 0]}, axis: [0, 0.6, 0.8],
+              damping: 1.0, armature: 0.02}
+instances:
+  snake: {model: chain, base: floating, pose: {xyz: [0, 0, 0.2], rpy: [0.3, 0.2, 0.5]}, joint_q: {elbow: 0.3},
+          joint_qd: {elbow: -1.0, slide: 0.2}, velocity: {linear: [0.5, 0, -1.0], angular: [1, 2, 3]}}
+"""
+
+PENDULUM = """
+sapsim: 1
+time_step: 0.002
+steps: 1000
+contact: {law: LAW}
+models:
+  pendulum:
+    links:
+      upper: {inertial: {mass: 1, com: [0, 0.02, -0.5], inertia: {ixx: 0.0833, iyy: 0.0833, izz: 0.001}}}
+      lower: {inertial: {mass: 1, com: [0.01, 0, -0.5], inertia: {ixx: 0.0833, iyy: 0.0833, izz: 0.001}}}
+    joints:
+      hip: {type: revolute, parent: world, child: upper, axis: [0, 1, 0], damping: 0.1}
+      knee: {type: continuous, parent: upper, child: lower, origin: {xyz: [0, 0, -1], rpy: [0, 0, 0.3]},
+             axis: [0, 1, 0.2], armature: 0.05}
+instances: {arm: {model: pendulum, pose: {xyz: [0, 0, 2], rpy: [0.1, 0, 0]}, joint_q: {hip: 1.0, knee: 0.5}}}
+forces:
+  push: {link: arm/lower, force: [3, 0, 1], torque: [0, 0.2, 0], point: [0, 0, -1], frame: link, from: 0.0, until: 0.5}
+"""
+
+# scene, steps that are compared, steps of the run between two of them, contacts that must come up
+CASES = {
+    "spheres": (SPHERES, 20, 5, 4),
+    "bin": (BIN, 12, 20, 12),
+    "chain": (CHAIN, 20, 10, 2),
+    "pendulum": (PENDULUM, 20, 5, 0),
+}
+
+
+# Settings under which both must walk the same path, also where it leads nowhere.
+OPTIONS = {
+    "default": (),
+    "backtracking": ("solver.line_search=backtracking",),
+    "too few iterations": ("solver.max_iterations=2",),
+    "soft": ("contact.near_rigid=0.1", "contact.sigma=0.01", "contact.stiction_tolerance=0.01"),
+    "margin": ("contact.margin=0.01",),
+}
+
+
+@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("name", CASES)
+def test_one_step_from_the_same_state(name, law, tmp_path):
+    text, compared, between, contacts_expected = CASES[name]
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(text.replace("LAW", law))
+    scene = load(str(path), overrides=TIGHT)
+    sim, twin = Simulation(scene, device="cpu"), Twin(scene)
+    block = sim.initial()
+    np.testing.assert_array_equal(block.joint_q[-1, 0], twin.initial()[0])
+    np.testing.assert_array_equal(block.joint_qd[-1, 0], twin.initial()[1])
+
+    most = 0
+    for _ in range(compared):
+        if between > 1:
+            block = sim.advance(between - 1)
+        q, qd = block.joint_q[-1, 0], block.joint_qd[-1, 0]
+        k = sim.steps_done
+        block = sim.advance(1)
+        result = twin.step(q, qd, k)
+        compare(twin, result, block)
+        most = max(most, len(result.contacts))
+    assert most >= contacts_expected
+
+
+def compare(twin, result, block):
+    """One recorded row against the twin's step."""
+    q, qd = block.joint_q[-1, 0], block.joint_qd[-1, 0]
+    assert result.velocity_error(twin.internal(q, qd)) <= TOLERANCE
+    # q = q0 + h N v: round-off of coordinates of order one, and h times the velocity error.
+    np.testing.assert_allclose(q, result.q, atol=1e-11)
+    body_q, expected_q = block.body_q[-1, 0], twin.body_q(result.q)
+    signs = np.sign(np.sum(body_q[:, 3:] * expected_q[:, 3:], axis=1, keepdims=True))  # q and -q are one rotation
+    expected_q[:, 3:] *= signs
+    np.testing.assert_allclose(body_q, expected_q, atol=1e-11)
+    np.testing.assert_allclose(block.body_qd[-1, 0], twin.body_qd(result.q, result.v), atol=1e-9)
+
+    rows = np.flatnonzero(block.contacts.row == len(block.step) - 1)
+    found = block.contacts
+    assert block.contact_count[-1, 0] == len(rows) == len(result.contacts)
+    expected = [(c.shape_a, c.shape_b, c.feature) for c in result.contacts]
+    assert list(zip(found.shape_a[rows], found.shape_b[rows], found.feature[rows], strict=True)) == expected
+    for i, c in zip(rows, result.contacts, strict=True):
+        # Geometry and pair values: round-off of coordinates of order one.
+        np.testing.assert_allclose(found.point[i], c.point, atol=1e-11)
+        np.testing.assert_allclose(found.normal[i], c.normal, atol=1e-11)
+        assert found.depth[i] == pytest.approx(c.depth, abs=1e-12)
+        assert found.stiffness[i] == pytest.approx(c.stiffness, rel=1e-9)
+        assert found.friction[i] == pytest.approx(c.friction, rel=1e-12)
+    # Impulses in momentum's norm, as a velocity error is; where they are not unique only their sum J^T gamma is.
+    frames = [c.R_WC for c in result.contacts]
+    gamma = np.array([R.T @ found.impulse[i] for R, i in zip(frames, rows, strict=True)]).ravel()
+    error = np.linalg.norm(result.D * (result.J.T @ (gamma - result.gamma)))
+    assert error <= 10.0 * TOLERANCE * result.momentum_scale
+
+    assert block.converged[-1, 0] and result.converged
+    assert block.status[-1, 0] == result.status
+    np.testing.assert_allclose(block.cost[-1, 0], result.cost, rtol=1e-9, atol=1e-12 * result.scale**2)
+    np.testing.assert_allclose(block.residual_scale[-1, 0], result.scale, rtol=1e-9)
+
+
+@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_path_is_the_same(option, law, tmp_path):
+    """With the default tolerance: iterations, flags, status and the last iterate of the two agree, converged or not."""
+    path = tmp_path / "bin.yaml"
+    path.write_text(BIN.replace("LAW", law))
+    scene = load(str(path), overrides=OPTIONS[option])
+    sim, twin = Simulation(scene, device="cpu"), Twin(scene)
+    sim.initial()
+    unconverged = iterated = 0
+    for _ in range(8):
+        before = sim.advance(25)
+        block = sim.advance(1)
+        result = twin.step(before.joint_q[-1, 0], before.joint_qd[-1, 0], sim.steps_done - 1)
+        v = twin.internal(block.joint_q[-1, 0], block.joint_qd[-1, 0])
+        # The same iterates: round-off, magnified by the Newton steps (measured 2e-13).
+        assert result.velocity_error(v) <= 1e-10
+        assert block.contact_count[-1, 0] == len(result.contacts)
+        assert block.iterations[-1, 0] == result.iterations
+        assert block.optimality_reached[-1, 0] == result.optimality_reached
+        assert block.cost_reached[-1, 0] == result.cost_reached
+        assert block.status[-1, 0] == result.status
+        unconverged += not result.converged
+        iterated += result.iterations
+    assert iterated > 0
+    assert (unconverged > 0) == (option == "too few iterations")
