@@ -18,7 +18,7 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "tree_body_start", "body_parent", "body_dof_start", "body_nv", "body_mass", "body_com", "body_inertia",
+    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_dof_start", "body_nv", "body_mass", "body_com", "body_inertia",
     "dof_damping", "p_WB", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT", "S_T", "v", "F_T", "tau",
 )  # fmt: skip
 SCALARS = (("ntree", "int"),)
@@ -27,7 +27,7 @@ SCALARS = (("ntree", "int"),)
 @cache
 def make(R) -> Stage:
     """The stage `rne`; writes F_T and tau."""
-    mat33, vec6 = R.mat33, R.vec6
+    real, mat33, vec6 = R.t, R.mat33, R.vec6
     spatial = make_spatial(R)
     top, bottom, join, rotate_inertia = spatial.top, spatial.bottom, spatial.join, spatial.rotate_inertia
     struct = make_struct("Rne", R, ARRAYS, SCALARS)
@@ -64,5 +64,9 @@ def make(R) -> Stage:
                 parent = s.body_parent[b]
                 if parent >= 0:
                     s.F_T[w, parent] = s.F_T[w, parent] + F
+            end = 3 * s.tree_block_start[t + 1]
+            for k in range(end - 2, end):  # padding feels no force
+                if s.dof_body[k] < 0:
+                    s.tau[w, k] = real(0.0)
 
     return make_stage("rne", R, struct, rne, SCALARS)

@@ -90,8 +90,8 @@ force_until    | nforce  | real  | s       | -  | build | end of activity
 """
 
 _DATA = """
-step           |         | int   | -      | - | status      | steps done
-stopped        |         | int   | -      | - | status      | 1 after a failure: the world's state is kept
+step           |         | int   | -      | - | integrate   | steps done
+stopped        |         | int   | -      | - | integrate   | 1 after a failure: the world's state is kept
 q              | nq      | real  | m, rad, - | - | integrate | coordinates, internal order
 v              | ndof    | real  | m/s, rad/s | - | integrate | velocities v0 of the step
 v_in           | ndof    | real  | m/s, rad/s | - | set_velocity | velocities of files, in internal places
@@ -115,34 +115,34 @@ L              | nA      | mat33 | A^0.5  | - | free_motion | Cholesky factor of
 v_star         | ndof    | real  | m/s, rad/s | - | free_motion | v0 + h A^-1 tau
 v_star_b       | nblock  | vec3@v_star | m/s, rad/s | - | free_motion | v_star in blocks
 free_status    | ntree   | int   | -      | - | free_motion | 1 where A of the tree could not be factorised
-p_WG           | nshape  | vec3  | m      | W | collide     | shape origin
-R_WG           | nshape  | mat33 | -      | W | collide     | shape orientation
-lane_count     | nlane   | int   | -      | - | collide     | what each lane found, to be scanned
-near_pair      | cnear   | int   | -      | - | collide     | pairs whose bounds touch, ascending
-near_count     |         | int   | -      | - | collide     | their number; may exceed the room
-near_n         | cnear   | vec3  | -      | W | collide     | normal from A to B
-near_points    | cnear   | int   | -      | - | collide     | contact points of the pair
-point_p        | cpoint  | vec3  | m      | W | collide     | witness point on A, eight slots to a near pair
-point_depth    | cpoint  | real  | m      | - | collide     | depth, > 0 = overlap
-point_feature  | cpoint  | int   | -      | - | collide     | feature id
-ncontact       |         | int   | -      | - | collide     | contacts of the step, within the room
-contact_pair   | ccontact | int  | -      | - | collide     | pair of the contact
-contact_feature | ccontact | int | -      | - | collide     | feature id
-contact_p      | ccontact | vec3 | m      | W | collide     | contact point
-contact_n      | ccontact | vec3 | -      | W | collide     | normal from A to B
-contact_depth  | ccontact | real | m      | - | collide     | depth, > 0 = overlap
-contact_tree   | ccontact | vec2i | -     | - | problem     | trees of the one or two sides, -1 = none
-contact_entries | ccontact | vec2i | -    | - | problem     | Jacobian blocks of the sides
+p_WG           | nshape  | vec3  | m      | W | broadphase  | shape origin
+R_WG           | nshape  | mat33 | -      | W | broadphase  | shape orientation
+lane_count     | nlane   | int   | -      | - | broadphase  | what each lane found, to be scanned
+near_pair      | cnear   | int   | -      | - | broadphase  | pairs whose bounds touch, ascending
+near_count     |         | int   | -      | - | broadphase  | their number; may exceed the room
+near_n         | cnear   | vec3  | -      | W | narrowphase | normal from A to B
+near_points    | cnear   | int   | -      | - | narrowphase | contact points of the pair
+point_p        | cpoint  | vec3  | m      | W | narrowphase | witness point on A, eight slots to a near pair
+point_depth    | cpoint  | real  | m      | - | narrowphase | depth, > 0 = overlap
+point_feature  | cpoint  | int   | -      | - | narrowphase | feature id
+ncontact       |         | int   | -      | - | narrowphase | contacts of the step, within the room
+contact_pair   | ccontact | int  | -      | - | narrowphase | pair of the contact
+contact_feature | ccontact | int | -      | - | narrowphase | feature id
+contact_p      | ccontact | vec3 | m      | W | narrowphase | contact point
+contact_n      | ccontact | vec3 | -      | W | narrowphase | normal from A to B
+contact_depth  | ccontact | real | m      | - | narrowphase | depth, > 0 = overlap
+contact_tree   | ccontact | vec2i | -     | - | jacobian    | trees of the one or two sides, -1 = none
+contact_entries | ccontact | vec2i | -    | - | jacobian    | Jacobian blocks of the sides
 contact_mu     | ccontact | real | -      | - | problem     | friction of the pair
-contact_R_WC   | ccontact | mat33 | -     | W | problem     | contact frame, z = normal
+contact_R_WC   | ccontact | mat33 | -     | W | jacobian    | contact frame, z = normal
 contact_row    | ccontact | vec8 | -      | - | problem     | what the law froze for this step
-J              | cjac    | mat33 | -      | C | problem     | Jacobian blocks, a fixed number of slots to a contact
-J_block        | cjac    | int   | -      | - | problem     | 3-block of degrees of freedom of the block
-npart          |         | int   | -      | - | problem     | trees that take part in the solve
-tree_part      | ntree   | int   | -      | - | problem     | place among them, -1 = not
-part_tree      | ntree   | int   | -      | - | problem     | the tree
-part_start     | ntree+1 | int   | -      | - | problem     | contact sides of a participating tree
-part_side      | cside   | int   | -      | - | problem     | 2 contact + side, in order of the contacts
+J              | cjac    | mat33 | -      | C | jacobian    | Jacobian blocks, a fixed number of slots to a contact
+J_block        | cjac    | int   | -      | - | jacobian    | 3-block of degrees of freedom of the block
+npart          |         | int   | -      | - | participants | trees that take part in the solve
+tree_part      | ntree   | int   | -      | - | participants | place among them, -1 = not
+part_tree      | ntree   | int   | -      | - | participants | the tree
+part_start     | ntree+1 | int   | -      | - | participants | contact sides of a participating tree
+part_side      | cside   | int   | -      | - | participants | 2 contact + side, in order of the contacts
 v_next         | ndof    | real  | m/s, rad/s | - | newton  | velocity at the end of the step
 v_next_b       | nblock  | vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
 vc             | ccontact | vec3 | m/s    | C | newton      | contact velocity
@@ -174,28 +174,28 @@ H              | chess   | mat33 | A      | - | newton      | Hessian blocks, th
 H_inv          | nblock  | mat33 | A^-0.5 | - | newton      | inverses of the factor's diagonal blocks
 solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations
 solve_real     | nmerged_real | real | J^0.5, J | - | newton | residual ||D grad||, its scale, cost; D = diag(A)^-1/2
-need           | nneed   | int   | -      | - | status      | most near pairs, contacts, Jacobian slots, Hessian blocks asked for
-total          | ntotal  | wp.int64 | -   | - | status      | counters over the run (step/totals.py)
-merged         | nmerged | int   | -      | - | status      | statistics since the last recorded row
-merged_real    | nmerged_real | real | -  | - | status      | residual, scale, cost of that row
+need           | nneed   | int   | -      | - | newton      | most near pairs, contacts and Hessian blocks asked for
+total          | ntotal  | wp.int64 | -   | - | counters    | counters over the run (step/record.py)
+merged         | nmerged | int   | -      | - | counters    | statistics since the last recorded row
+merged_real    | nmerged_real | real | -  | - | counters    | residual, scale, cost of that row
 """
 
 _RECORD = """
-rec_step           | crow       | int    | - | - | status | step of the row
-rec_q              | crow nq    | real   | m, rad, - | - | status | coordinates in the order of files
-rec_qd             | crow nv    | real   | m/s, rad/s | - | status | velocities in the order of files
-rec_p              | crow nlink | vec3   | m | W | status | link origin
-rec_Q              | crow nlink | quat   | - | W | status | link orientation
-rec_V              | crow nlink | vec6   | m/s, rad/s | W at Lcm | status | [v_com; omega]
-rec_stat           | crow nstat | int    | - | - | status | integers of the row (step/record.py)
-rec_real           | crow nmerged_real | real | - | - | status | residual, scale, cost
-rec_pair           | crow ccontact | int | - | - | status | pair of a contact
-rec_feature        | crow ccontact | int | - | - | status | its feature
-rec_point          | crow ccontact | vec3 | m | W | status | contact point
-rec_normal         | crow ccontact | vec3 | - | W | status | normal
-rec_impulse        | crow ccontact | vec3 | N s | W | status | impulse on B
-rec_slip           | crow ccontact | vec3 | m/s | W | status | tangential velocity of B against A
-rec_scalars        | crow ccontact | vec3 | m, N/m, - | - | status | depth, stiffness as realised, friction
+rec_step           | crow       | int    | - | - | record_state | step of the row
+rec_q              | crow nq    | real   | m, rad, - | - | record_state | coordinates in the order of files
+rec_qd             | crow nv    | real   | m/s, rad/s | - | record_state | velocities in the order of files
+rec_p              | crow nlink | vec3   | m | W | record_state | link origin
+rec_Q              | crow nlink | quat   | - | W | record_state | link orientation
+rec_V              | crow nlink | vec6   | m/s, rad/s | W at Lcm | record_state | [v_com; omega]
+rec_stat           | crow nstat | int    | - | - | record_state | integers of the row (step/record.py)
+rec_real           | crow nmerged_real | real | - | - | record_state | residual, scale, cost
+rec_pair           | crow ccontact | int | - | - | record_contacts | pair of a contact
+rec_feature        | crow ccontact | int | - | - | record_contacts | its feature
+rec_point          | crow ccontact | vec3 | m | W | record_contacts | contact point
+rec_normal         | crow ccontact | vec3 | - | W | record_contacts | normal
+rec_impulse        | crow ccontact | vec3 | N s | W | record_contacts | impulse on B
+rec_slip           | crow ccontact | vec3 | m/s | W | record_contacts | tangential velocity of B against A
+rec_scalars        | crow ccontact | vec3 | m, N/m, - | - | record_contacts | depth, stiffness as realised, friction
 """
 
 FIELDS: dict[str, Field] = {

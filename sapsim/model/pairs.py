@@ -1,8 +1,10 @@
 """Which pairs of shapes are tested for contact (contract 1.4).
 
 Never: two shapes of one body (links joined by fixed joints are one body), two immovable bodies, the two bodies that a joint
-connects unless the joint says `collide: true` (a link without mass and without shapes counts as part of the joint; the world is
-exempt from this rule), and what `filter`, `self_collision` and `collision` switch off.
+connects unless the joint says `collide: true` (a link without mass and without shapes counts as part of the joint), and what
+`filter`, `self_collision` and `collision` switch off.  The world is exempt from the rule about joints: a body jointed to it
+does touch the world's own shapes.  Links that are fixed in the world, such as a robot's base, are not the world here: the body
+that a joint connects to them does not touch them.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +30,7 @@ def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.nda
     kinds = registry("pairs")
     table = {(k.a, k.b): (2 * code("pairs", k.name), k) for k in kinds.values()}
     table |= {(k.b, k.a): (2 * code("pairs", k.name) + 1, k) for k in kinds.values() if k.a != k.b}
-    joined = _joined_bodies(scene, groups)
+    joined, joined_links = _joined(scene, groups)
     blocked = _blocked(scene)
     links = scene.links
     a_list, b_list, kind_list, untested, most = [], [], [], [], 0
@@ -36,7 +38,9 @@ def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.nda
         for j in range(i + 1, len(shapes)):
             if shape_body[i] == shape_body[j] or frozenset((shape_body[i], shape_body[j])) in joined:
                 continue
-            li, lj = shape_link[i], shape_link[j]
+            li, lj = int(shape_link[i]), int(shape_link[j])
+            if (int(shape_body[i]), lj) in joined_links or (int(shape_body[j]), li) in joined_links:
+                continue
             if not _may_touch(links[li] if li >= 0 else None, links[lj] if lj >= 0 else None, blocked):
                 continue
             found = table.get((shapes[i].kind, shapes[j].kind))
@@ -65,19 +69,39 @@ def _blocked(scene) -> set[frozenset]:
     return {frozenset(pair) for pair in scene.filters}
 
 
-def _joined_bodies(scene, groups) -> set[frozenset]:
-    """Pairs of bodies that a joint connects, massless bodies without shapes counting as part of the joint."""
+def _joined(scene, groups) -> tuple[set[frozenset], set[tuple[int, int]]]:
+    """What joints connect: pairs of bodies, and (body, link) where the link is fixed in the world.
+
+    Massless bodies without shapes count as part of the joint.
+    """
 
     def is_part_of_joint(group) -> bool:
         return group.mass == 0.0 and not any(scene.links[link].shapes for link, _ in group.members)
 
-    joined = set()
+    bodies, links = set(), set()
     for g, group in enumerate(groups[1:], start=1):
-        collide = scene.joints[group.joint].collide
-        p = group.parent
+        joint = scene.joints[group.joint]
+        collide, p = joint.collide, group.parent
         while p > 0 and is_part_of_joint(groups[p]):
-            collide = collide or scene.joints[groups[p].joint].collide
-            p = groups[p].parent
-        if p > 0 and not collide:
-            joined.add(frozenset((g - 1, p - 1)))
-    return joined
+            joint = scene.joints[groups[p].joint]
+            collide, p = collide or joint.collide, groups[p].parent
+        if collide:
+            continue
+        if p > 0:
+            bodies.add(frozenset((g - 1, p - 1)))
+        else:
+            links.update((g - 1, link) for link in _fixed_with(scene, joint.parent))
+    return bodies, links
+
+
+def _fixed_with(scene, name: str) -> set[int]:
+    """Links held together with a link by joints that do not move, the world not being a link; empty for the world."""
+    index = {link.name: i for i, link in enumerate(scene.links)}
+    rigid = [(j.parent, j.child) for j in scene.joints if not registry("joints")[j.kind].moves]
+    found, todo = set(), [name] if name in index else []
+    while todo:
+        here = todo.pop()
+        if here in index and index[here] not in found:
+            found.add(index[here])
+            todo += [c for p, c in rigid if p == here] + [p for p, c in rigid if c == here]
+    return found

@@ -216,6 +216,7 @@ def _body(scene, roots, joint, parent, tree, X_PF, iq, iv, dof) -> Body:
 def _pairs(scene, bodies, link_body, shapes) -> list[tuple[int, int]]:
     """Pairs (a < b) of shapes that are tested (contract 1.4)."""
     jointed = _jointed(scene, bodies, link_body)
+    bases = _jointed_bases(scene, bodies)
     filtered = {frozenset(pair) for pair in scene.filters}
     names = [WORLD if s.link < 0 else scene.links[s.link].name for s in shapes]
     found = []
@@ -223,6 +224,8 @@ def _pairs(scene, bodies, link_body, shapes) -> list[tuple[int, int]]:
         for b in range(a + 1, len(shapes)):
             body_a, body_b = shapes[a].body, shapes[b].body
             if body_a == body_b or frozenset((body_a, body_b)) in jointed:  # one body (or both the world), or a joint
+                continue
+            if (body_a, names[b]) in bases or (body_b, names[a]) in bases:  # a joint to a link that is fixed in the world
                 continue
             if frozenset((names[a], names[b])) in filtered:
                 continue
@@ -252,3 +255,29 @@ def _jointed(scene, bodies, link_body) -> set[frozenset]:
         if parent >= 0 and not collides:
             pairs.add(frozenset((child, parent)))
     return pairs
+
+
+def _jointed_bases(scene, bodies) -> set[tuple[int, str]]:
+    """(body, link) where a joint connects the body to links that are fixed in the world, unless it says `collide: true`.
+
+    The world itself has no name here, so its own shapes stay tested.
+    """
+    joints = {joint.name: joint for joint in scene.joints}
+    with_shapes = {link.name for link in scene.links if link.shapes}
+    rigid = {link.name: {link.name} for link in scene.links}  # link -> links fixed to it, the world not counting
+    for joint in scene.joints:
+        if joint.kind == "fixed" and joint.parent != WORLD:
+            together = rigid[joint.parent] | rigid[joint.child]
+            for name in together:
+                rigid[name] = together
+    found = set()
+    for i, body in enumerate(bodies):
+        joint, collides, parent = joints[body.joint], joints[body.joint].collide, body.parent
+        while parent >= 0 and bodies[parent].mass == 0.0:
+            carrier = joints[bodies[parent].joint]
+            if rigid[carrier.child] & with_shapes:
+                break
+            joint, collides, parent = carrier, collides or carrier.collide, bodies[parent].parent
+        if parent < 0 and not collides and joint.parent != WORLD:
+            found |= {(i, name) for name in rigid[joint.parent]}
+    return found

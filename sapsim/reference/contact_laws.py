@@ -103,11 +103,15 @@ class Lagged:
         return self.h * fe * g, -self.h * (self.k * self.h * g + self.d * fe)
 
     def normal_potential(self, z: float) -> float:
-        """N(z) with N' = n and N(0) = 0 where n(0) > 0; constant beyond the zero of n."""
+        """N(z) with N' = n, constant beyond the zero v_hat of n; N(0) = 0, or N(v_hat) = 0 where the bodies are apart."""
         v_hat = min(self.fe0 / (self.h * (self.k + 1e-20)), 1.0 / (self.d + 1e-20))
-        z = min(z, v_hat)
-        delta = -self.h * self.k * z
-        return self.h * (z * (self.fe0 + 0.5 * delta) - 0.5 * self.d * z**2 * (self.fe0 + 2.0 / 3.0 * delta))
+
+        def polynomial(z: float) -> float:
+            delta = -self.h * self.k * z
+            return self.h * (z * (self.fe0 + 0.5 * delta) - 0.5 * self.d * z**2 * (self.fe0 + 2.0 / 3.0 * delta))
+
+        start = v_hat if self.fe0 < 0.0 else 0.0
+        return polynomial(min(z, v_hat)) - polynomial(start)
 
     def gamma(self, vc: np.ndarray) -> np.ndarray:
         soft = np.sqrt(vc[:2] @ vc[:2] + self.epsilon**2)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sapsim.model.build import build
 from sapsim.reference.bodies import build_system
 from sapsim.reference.step import Twin
 from sapsim.scene.spec import WORLD, Inertial, Joint, Link, Material, Pose, Scene, Shape
@@ -28,7 +29,10 @@ def hinge(parent: str, child: str, **more) -> Joint:
 
 
 def pairs_by_name(given: Scene) -> set[frozenset[str]]:
+    """Tested pairs, in which the model builder and the twin must agree."""
     names = ["ground"] + [x.name for x in given.links if x.shapes]
+    built = build(given).pairs
+    assert list(zip(built.a.tolist(), built.b.tolist(), strict=True)) == build_system(given).pairs
     return {frozenset((names[a], names[b])) for a, b in build_system(given).pairs}
 
 
@@ -57,11 +61,20 @@ def test_links_joined_by_fixed_joints_are_one_body():
     assert pairs_by_name(scene(ARM, joints)) == {pair("ground", "a"), pair("ground", "b"), pair("ground", "c")}
 
 
-def test_links_fixed_to_the_world_are_immovable_but_no_part_of_the_world_rule():
-    """a stands fixed: it does not meet the ground, but b, jointed to it, meets it as it meets the ground."""
+def test_links_fixed_to_the_world_are_immovable_and_no_part_of_the_world_rule():
+    """a stands fixed, as a robot's base does: it does not meet the ground nor b, which is jointed to it; b meets the ground."""
     joints = [Joint("a", "fixed", WORLD, "a"), *ARM_JOINTS[1:]]
     found = pairs_by_name(scene(ARM, joints))
-    assert found == {pair("ground", "b"), pair("ground", "c"), pair("a", "b"), pair("a", "c")}
+    assert found == {pair("ground", "b"), pair("ground", "c"), pair("a", "c")}
+    joints[1] = replace(joints[1], collide=True)
+    assert pair("a", "b") in pairs_by_name(scene(ARM, joints))
+
+
+def test_a_second_link_fixed_to_the_world_meets_what_is_jointed_to_the_first():
+    links = [*ARM[:2], link("table")]
+    joints = [Joint("a", "fixed", WORLD, "a"), ARM_JOINTS[1], Joint("table", "fixed", WORLD, "table")]
+    found = pairs_by_name(scene(links, joints))
+    assert pair("b", "table") in found and pair("a", "b") not in found
 
 
 def test_a_link_without_mass_and_shapes_is_part_of_the_joint():

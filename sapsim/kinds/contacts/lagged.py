@@ -5,7 +5,7 @@ With fe0 = k depth, vn0 = n . J v0 and n0 = h (fe0)+ (1 - d vn0)+ frozen at the 
 
     eps = max(stiction_tolerance, mu sigma w n0)
     n(z) = h (fe0 - h k z)+ (1 - d z)+                       normal impulse at normal velocity z
-    l(vc) = -N(vn) + mu n0 ||vt||_s,   N' = n,   ||vt||_s = sqrt(vt.vt + eps^2) - eps
+    l(vc) = -N(vn) + mu n0 ||vt||_s,   N' = n (N(0) = 0, or N(v_hat) = 0 where depth < 0),   ||vt||_s = sqrt(vt.vt + eps^2) - eps
     gamma = (-mu n0 t, n(vn)),   t = vt / sqrt(vt.vt + eps^2)
 
 The near-rigid limit does not exist in this law.  Row: (fe0, k, d, mu n0, eps, h, v_hat, 0).
@@ -34,13 +34,20 @@ def make(R):
         return vec8(fe0, k, d, mu * n0, eps, h, v_hat, zero)
 
     @wp.func
-    def cost(row: vec8, vc: vec3) -> real:
-        z = wp.min(vc[2], row[6])
+    def antiderivative(row: vec8, z: real) -> real:
         delta = -row[5] * row[1] * z
-        N = row[5] * (
+        return row[5] * (
             z * (row[0] + real(0.5) * delta)
             - real(0.5) * row[2] * z * z * (row[0] + real(2.0) / real(3.0) * delta)
         )
+
+    @wp.func
+    def cost(row: vec8, vc: vec3) -> real:
+        N = antiderivative(row, wp.min(vc[2], row[6]))
+        if row[0] < real(0.0):
+            # bodies apart, within the margin: without this a contact that stays open would add a constant to the cost,
+            # large enough to end the solve on the cost criterion
+            N = N - antiderivative(row, row[6])
         slip = wp.sqrt(vc[0] * vc[0] + vc[1] * vc[1] + row[4] * row[4]) - row[4]
         return row[3] * slip - N
 

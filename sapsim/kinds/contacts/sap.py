@@ -30,7 +30,7 @@ def make(R):
             active = real(1.0)
         # v_hat keeps the user's tau, near-rigid or not
         return vec8(
-            p[0] * w,
+            wp.max(p[0] * w, real(1.0e-30)),  # a contact that nothing can move (J = 0) has w = 0
             wp.max(Rn_compliant, Rn_near_rigid),
             depth / (h + tau),
             mu,
