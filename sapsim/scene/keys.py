@@ -1,0 +1,317 @@
+"""The grammar of a scene file: every key of the public contract (section 1), its type, unit and meaning.
+
+This is the only list of keys: the reader, the overrides of the command line and the schema follow it.  Default values
+are those of the dataclasses in `spec.py`.  `Later` marks what the contract names and is not supported yet.
+"""
+
+from sapsim.kinds.base import ShapeKind, registry
+from sapsim.scene.grammar import ByForm, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
+from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
+
+_SHAPES = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "plane", "mesh", "heightfield")
+_LAWS = ("sap", "similar", "lagged")
+_JOINTS = (
+    "fixed",
+    "revolute",
+    "continuous",
+    "prismatic",
+    "floating",
+    "ball",
+    "planar",
+    "screw",
+    "universal",
+    "cylindrical",
+)
+
+_positive = Number(above=0.0)
+_sized = Number(above=0.0, smallest=1.0e-30)
+_not_negative = Number(least=0.0)
+_number = Number()
+_unscaled = Number(largest=float("inf"))  # compared only, so that 1e300 can mean "no bound"
+_vec3 = Vector(3, _number)
+_flag = Boolean()
+_name = Text("a name")
+
+
+def _known(family: str, contract: tuple[str, ...]) -> Choice:
+    """The kinds of a family that are built, in the contract's order; the contract's other names are for later."""
+    built = registry(family)
+    words = tuple(n for n in contract if n in built) + tuple(n for n in built if n not in contract)
+    return Choice(words, later=tuple(n for n in contract if n not in built))
+
+
+def _lengths(kind: ShapeKind) -> Type:
+    """How a shape's lengths are written [m]: a number, a list, or an empty mapping."""
+    if kind.nparam == 0:
+        return Record({})
+    return _sized if kind.nparam == 1 else Vector(kind.nparam, _sized)
+
+
+def _shape_keys() -> dict[str, Key]:
+    built = registry("shapes")
+    names = _SHAPES + tuple(n for n in built if n not in _SHAPES)
+    return {n: Key(_lengths(built[n]) if n in built else Later(), "shape, lengths in m") for n in names}
+
+
+SHAPE_KEYS = tuple(_shape_keys())
+SHAPE_GROUP = OneOf(SHAPE_KEYS, required=True)
+JOINT_TYPES = _known("joints", _JOINTS)
+
+POSE = Record(
+    {
+        "xyz": Key(_vec3, "position [m]"),
+        "rpy": Key(_vec3, "roll, pitch, yaw about fixed axes [rad]"),
+        "rpy_deg": Key(_vec3, "roll, pitch, yaw about fixed axes [deg]"),
+        "quaternion": Key(Vector(4, _number), "unit quaternion x y z w"),
+    },
+    groups=(OneOf(("rpy", "rpy_deg", "quaternion")),),
+)
+
+MATERIAL = Record(
+    {
+        "stiffness": Key(_positive, "[N/m]"),
+        "dissipation": Key(_not_negative, "Hunt-Crossley dissipation [s/m]"),
+        "relaxation_time": Key(_not_negative, "[s]"),
+        "friction": Key(_not_negative, "coefficient of friction"),
+    }
+)
+
+CONTACT = Record(
+    {
+        "law": Key(_known("contacts", _LAWS), "contact law"),
+        "stiction_tolerance": Key(_positive, "[m/s]"),
+        "near_rigid": Key(_not_negative, "beta of the near-rigid limit"),
+        "sigma": Key(_positive, "friction regularisation"),
+        "margin": Key(_not_negative, "[m]"),
+        "default_material": Key(MATERIAL, "material of shapes that name none, and of missing keys"),
+    }
+)
+
+SOLVER = Record(
+    {
+        "absolute_tolerance": Key(_not_negative, "[sqrt J]"),
+        "relative_tolerance": Key(_not_negative, ""),
+        "cost_absolute_tolerance": Key(_not_negative, "[J]"),
+        "cost_relative_tolerance": Key(_not_negative, ""),
+        "max_iterations": Key(Integer(least=1, most=2**31 - 1), ""),
+        "line_search": Key(Choice(("exact", "backtracking")), ""),
+        "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), ""),
+        "form": Key(Choice(("v_star",), later=("momentum",)), ""),
+        "islands": Key(Later(_flag, neutral=False), "solve each island by itself"),
+        "on_failure": Key(Choice(("continue", "stop")), "what the other worlds do when one fails"),
+    }
+)
+
+COLLISION = ListOf(
+    Record(
+        {
+            **_shape_keys(),
+            "pose": Key(POSE, "of the shape in its link"),
+            "material": Key(_name, "a name of `materials`"),
+            "name": Key(_name, "the shape's name in the result"),
+        },
+        groups=(SHAPE_GROUP,),
+    )
+)
+
+INERTIA = Record(
+    {
+        **{k: Key(_number, "[kg m^2]", required=True) for k in ("ixx", "iyy", "izz")},
+        **{k: Key(_number, "[kg m^2]") for k in ("ixy", "ixz", "iyz")},
+    }
+)
+
+INERTIAL = Record(
+    {
+        "mass": Key(_not_negative, "[kg]"),
+        "density": Key(_positive, "[kg/m^3], with the volume of the collision shapes"),
+        "com": Key(_vec3, "centre of mass in the link's frame [m]"),
+        "inertia": Key(INERTIA, "about the centre of mass, in the link's axes"),
+    },
+    groups=(OneOf(("mass", "density"), required=True), OneOf(("density", "com")), OneOf(("density", "inertia"))),
+)
+
+LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, "")})
+
+JOINT = Record(
+    {
+        "type": Key(JOINT_TYPES, "", required=True),
+        "parent": Key(_name, "a link, or world", required=True),
+        "child": Key(_name, "a link", required=True),
+        "origin": Key(POSE, "of the joint frame in the parent link"),
+        "axis": Key(_vec3, "in the joint frame; normalised"),
+        "axis2": Key(Later(), ""),
+        "pitch": Key(Later(), ""),
+        "limit": Key(Later(neutral={}), ""),
+        "damping": Key(_not_negative, "[N s/m or N m s/rad]"),
+        "friction": Key(Later(_number, neutral=0.0), ""),
+        "armature": Key(_not_negative, "[kg or kg m^2]"),
+        "stiffness": Key(Later(_number, neutral=0.0), ""),
+        "reference": Key(Later(_number, neutral=0.0), ""),
+        "locked": Key(Later(_flag, neutral=False), ""),
+        "collide": Key(_flag, "whether the two bodies of the joint may touch"),
+    }
+)
+
+VELOCITY = Record(
+    {
+        "linear": Key(_vec3, "of the centre of mass, world axes [m/s]"),
+        "angular": Key(_vec3, "world axes [rad/s]"),
+    }
+)
+
+_INSTANCE_DEFAULTS = {
+    "material": Key(_name, "of the shapes that name none"),
+    "gravity": Key(_flag, "whether gravity acts"),
+    "collision": Key(_flag, "whether its shapes touch anything"),
+    "self_collision": Key(_flag, "whether its links touch one another"),
+    "velocity": Key(VELOCITY, "of the floating base"),
+}
+
+MODEL = Record(
+    {
+        "links": Key(MapOf(LINK, "link"), ""),
+        "joints": Key(MapOf(JOINT, "joint"), ""),
+        **_INSTANCE_DEFAULTS,
+        "urdf": Key(Later(), ""),
+        "mjcf": Key(Later(), ""),
+        "packages": Key(Later(), ""),
+        "inertia": Key(Choice(("error",), later=("estimate", "fix")), ""),
+    },
+    groups=(OneOf(("links", "urdf", "mjcf"), required=True),),
+)
+
+_coordinates = MapOf(ByForm({"number": _number, "seq": ListOf(_number)}), "joint")
+
+INSTANCE = Record(
+    {
+        "model": Key(_name, "a name of `models`", required=True),
+        "pose": Key(POSE, "of the model's root in the world"),
+        "base": Key(Choice(("fixed", "floating")), ""),
+        "joint_q": Key(_coordinates, "initial coordinates [m or rad]"),
+        "joint_q_deg": Key(_coordinates, "initial angles [deg]"),
+        "joint_qd": Key(_coordinates, "initial velocities [m/s or rad/s]"),
+        **_INSTANCE_DEFAULTS,
+        "links": Key(Later(neutral={}), ""),
+        "joints": Key(Later(neutral={}), ""),
+    }
+)
+
+REPEAT = Record(
+    {
+        "count": Key(Vector(3, Integer(least=1, most=10**6)), "along world x, y, z", required=True),
+        "spacing": Key(_vec3, "along world axes [m]", required=True),
+        "jitter": Key(
+            Record(
+                {
+                    "xyz": Key(Vector(3, _not_negative), "half widths [m]"),
+                    "rpy": Key(Vector(3, _not_negative), "half widths [rad]"),
+                    "rpy_deg": Key(Vector(3, _not_negative), "half widths [deg]"),
+                    "seed": Key(Integer(least=0, most=2**63 - 1), ""),
+                },
+                groups=(OneOf(("rpy", "rpy_deg")),),
+            ),
+            "uniform, +- these half widths",
+        ),
+    }
+)
+
+BODY = Record(
+    {
+        **_shape_keys(),
+        "mass": Key(_not_negative, "[kg]"),
+        "density": Key(_positive, "[kg/m^3]"),
+        "material": Key(_name, "a name of `materials`"),
+        "pose": Key(POSE, "in the world"),
+        "velocity": Key(VELOCITY, ""),
+        "repeat": Key(REPEAT, "a grid of equal bodies"),
+    },
+    groups=(SHAPE_GROUP, OneOf(("mass", "density"), required=True)),
+)
+
+_SERIES = Later()
+_vector_in_time = ByForm({"seq": _vec3, "map": _SERIES})
+
+FORCE = Record(
+    {
+        "link": Key(_name, "", required=True),
+        "force": Key(_vector_in_time, "[N]"),
+        "torque": Key(_vector_in_time, "[N m]"),
+        "point": Key(_vec3, "where the force acts, in link coordinates [m]"),
+        "frame": Key(Choice(("world", "link")), "axes of force and torque"),
+        "from": Key(_unscaled, "[s]"),
+        "until": Key(_unscaled, "[s]"),
+    }
+)
+
+_WORLDS = ByForm({"str": Choice(("all",)), "seq": ListOf(Integer(least=0))})
+
+EXPECT = Record(
+    {
+        "link": Key(_name, ""),
+        "joint": Key(_name, ""),
+        "world": Key(Nothing(), ""),
+        "solver": Key(Nothing(), ""),
+        "quantity": Key(_name, "", required=True),
+        "at": Key(ByForm({"number": _not_negative, "str": Choice(("end", "all"))}), "time [s], end or all"),
+        "value": Key(_unscaled, ""),
+        "min": Key(_unscaled, ""),
+        "max": Key(_unscaled, ""),
+        "atol": Key(_not_negative, ""),
+        "rtol": Key(_not_negative, ""),
+        "worlds": Key(_WORLDS, ""),
+    },
+    groups=(
+        OneOf(("link", "joint", "world", "solver"), required=True),
+        OneOf(("value", "min")),
+        OneOf(("value", "max")),
+    ),
+)
+
+OUTPUT = Record(
+    {
+        "every": Key(Integer(least=1, most=2**31 - 1), "steps from row to row"),
+        "channels": Key(ListOf(Choice(("state", "contacts", "solver"), later=("energy",))), ""),
+        "dtype": Key(Choice(("float64", "float32")), ""),
+        "compression": Key(Choice(("gzip", "none")), ""),
+        "flush_seconds": Key(_positive, "[s]"),
+        "worlds": Key(_WORLDS, "which worlds are recorded"),
+    }
+)
+
+SCENE = Record(
+    {
+        "sapsim": Key(Integer(least=1, most=1), "version of the scene format", required=True),
+        "name": Key(_name, "default: the file's stem"),
+        "include": Key(Later(neutral=[]), ""),
+        "gravity": Key(_vec3, "[m/s^2]"),
+        "time_step": Key(_sized, "h [s]", required=True),
+        "duration": Key(_positive, "[s]"),
+        "steps": Key(Integer(least=1, most=2**53), ""),
+        "contact": Key(CONTACT, ""),
+        "solver": Key(SOLVER, ""),
+        "materials": Key(MapOf(MATERIAL, "material"), "contact properties of one surface"),
+        "models": Key(MapOf(MODEL, "model"), "links and joints"),
+        "instances": Key(MapOf(INSTANCE, "instance"), "models placed in the world"),
+        "bodies": Key(MapOf(BODY, "body"), "single floating links"),
+        "world": Key(Record({"collision": Key(COLLISION, "")}), "what does not move"),
+        "constraints": Key(Later(neutral={}), ""),
+        "actuators": Key(Later(neutral={}), ""),
+        "forces": Key(MapOf(FORCE, "force"), ""),
+        "filter": Key(ListOf(Vector(2, _name)), "pairs that are never tested"),
+        "initial": Key(Later(neutral={}), ""),
+        "worlds": Key(
+            Record(
+                {
+                    "count": Key(Integer(least=1, most=2**31 - 1), ""),
+                    "seed": Key(Integer(least=0, most=2**63 - 1), ""),
+                    "vary": Key(Later(neutral={}), ""),
+                }
+            ),
+            "copies of the scene that run side by side",
+        ),
+        "output": Key(OUTPUT, "what is recorded"),
+        "expect": Key(ListOf(EXPECT), "what `--check` verifies"),
+    },
+    groups=(OneOf(("duration", "steps"), required=True),),
+)

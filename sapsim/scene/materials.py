@@ -1,0 +1,84 @@
+"""Materials by name, and the collision shapes that use them."""
+
+from dataclasses import dataclass, replace
+
+from sapsim.kinds.base import registry
+from sapsim.scene.grammar import Section
+from sapsim.scene.keys import SHAPE_KEYS
+from sapsim.scene.poses import read_pose
+from sapsim.scene.report import Report, did_you_mean, listing
+from sapsim.scene.spec import Material, Pose, Shape, Where
+
+DEFAULT_NAME = ""
+
+
+@dataclass
+class Materials:
+    """The materials of a scene, each complete.
+
+    `named` has those that could be read, `names` all that are given; None where `materials` could not be read.
+    """
+
+    default: Material
+    named: dict[str, Material]
+    names: tuple[str, ...] | None
+
+    def find(self, name: str, where: Where, report: Report) -> Material:
+        """The material of a name that stands at `where`."""
+        if self.names is not None and name not in self.names:
+            text = f'unknown material "{name}"; materials of this scene: {listing(self.names)}'
+            report.error(where, "unknown-name", text, did_you_mean(name, self.names))
+        return self.named.get(name, self.default)
+
+
+def read_materials(root: Section) -> Materials:
+    """The scene's materials: a missing key comes from `contact.default_material`, and there from spec.Material."""
+    contact = root.get("contact", {})
+    default = Material(**contact.get("default_material", {}))
+    section = root.get("materials")
+    if section is None:
+        return Materials(default, {}, None if root.broken("materials") else ())
+    named = {name: replace(default, **values) for name, values in section.items()}
+    return Materials(default, named, tuple(section.places))
+
+
+def read_shape(section: Section, name: str, X_LG: Pose, materials: Materials, report: Report) -> Shape | None:
+    """A Shape from a section with one shape key; None where its lengths were refused.
+
+    A shape without a material keeps the name "" until it is known whether its instance or model gives one.
+    """
+    kinds = [k for k in SHAPE_KEYS if k in section]
+    material = section.get("material", DEFAULT_NAME)
+    found = materials.find(material, section.where("material"), report) if material else materials.default
+    if len(kinds) != 1:
+        return None
+    value = section[kinds[0]]
+    nparam = registry("shapes")[kinds[0]].nparam
+    params = () if nparam == 0 else (value,) if nparam == 1 else tuple(value)
+    return Shape(name, kinds[0], params, X_LG, found, material, section.where())
+
+
+def read_shapes(items: list[tuple[Where, Section]], materials: Materials, report: Report) -> tuple[Shape, ...]:
+    """The shapes of a `collision` list; a name given in the file must be unique in its list."""
+    shapes: list[Shape] = []
+    seen: dict[str, Where] = {}
+    for _, section in items:
+        name = section.get("name", "")
+        if name and name in seen:
+            text = f'shape "{name}" is given twice in this list: in line {seen[name].line} too'
+            report.error(section.where("name"), "duplicate-name", text, "choose another name")
+        if name:
+            seen[name] = section.where("name")
+        X_LG = read_pose(section.get("pose"), report)
+        shape = read_shape(section, name, X_LG, materials, report)
+        if shape is not None:
+            shapes.append(shape)
+    return tuple(shapes)
+
+
+def give_material(shapes: tuple[Shape, ...], name: str, materials: Materials) -> tuple[Shape, ...]:
+    """The shapes, where those without a material of their own take the one named (of their instance or model)."""
+    if not name:
+        return shapes
+    material = materials.named.get(name, materials.default)
+    return tuple(s if s.material_name else replace(s, material=material, material_name=name) for s in shapes)

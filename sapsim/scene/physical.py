@@ -1,0 +1,110 @@
+"""Checks of mass properties (contract 1.7): a moving subtree without mass, and inertias that no rigid body has."""
+
+import math
+
+import numpy as np
+
+from sapsim.kinds.base import JointKind, registry
+from sapsim.scene.bodies import LinkGroup, Tree, group_links
+from sapsim.scene.inertials import MassSum, impossible
+from sapsim.scene.report import Report, listing
+from sapsim.scene.spec import Link, Pose, Where
+
+
+def check_masses(scene: Tree, report: Report) -> None:
+    """Refuse moving bodies that cannot be simulated, with the link and the joint named; expects sound trees."""
+    groups = group_links(scene)
+    refused = [g.joint >= 0 and _refuse_impossible(scene, g, report) for g in groups]
+    _check_subtrees(scene, groups, refused, report)
+    attached = sorted(
+        i
+        for g, bad in zip(groups, refused, strict=True)
+        if not bad and (g.joint < 0 or len(g.members) > 1)
+        for i, _ in g.members
+    )
+    odd = [scene.links[i] for i in attached if _odd(scene.links[i])]
+    if odd:
+        names = listing([link.name for link in odd], 6)
+        reason = impossible(np.asarray(odd[0].inertial.inertia))
+        text = f"no rigid body alone has the inertia of {names}; accepted, for it is rigidly attached ({reason})"
+        report.warn(_place(odd[0]), "impossible-inertia", text, "check the inertia")
+
+
+def _odd(link: Link) -> bool:
+    return link.inertial.mass > 0.0 and bool(impossible(np.asarray(link.inertial.inertia)))
+
+
+def _place(link: Link) -> Where:
+    """Where the link's mass properties stand, or else the link."""
+    return link.inertial_where if link.inertial_where.file else link.where
+
+
+def _refuse_impossible(scene: Tree, group: LinkGroup, report: Report) -> bool:
+    """A moving body that has mass must have a possible inertia; whether it was refused."""
+    reason = impossible(np.asarray(group.inertia), group.round_off) if group.mass > 0.0 else ""
+    if not reason:
+        return False
+    link, joint = scene.links[group.root], scene.joints[group.joint]
+    members = [scene.links[i] for i, _ in group.members]
+    what = f'link "{link.name}"'
+    if len(members) > 1:
+        what = f"links {listing([m.name for m in members], 6)}, held together by fixed joints,"
+    text = f'{what} on {joint.kind} joint "{joint.name}": impossible inertia, {reason}'
+    heaviest = max(members, key=lambda m: m.inertial.mass)
+    report.error(_place(heaviest), "impossible-inertia", text, "check units and axes of the inertia about the com")
+    return True
+
+
+def _motion_subspace(kind: JointKind, axis: tuple[float, float, float]) -> np.ndarray:
+    """S (6, nv), [rotation; translation] in F, of a joint at its neutral position.
+
+    From the units of the joint's velocities: about or along the axis where it has one, else along x, y, z in turn.
+    """
+    S = np.zeros((6, kind.nv))
+    used = [0, 0]
+    for k, unit in enumerate(kind.v_units):
+        block = 0 if unit.startswith("rad") else 1
+        direction = np.asarray(axis) if kind.uses_axis else np.eye(3)[used[block]]
+        S[3 * block : 3 * block + 3, k] = direction
+        used[block] += 1
+    return S
+
+
+def _check_subtrees(scene: Tree, groups: list[LinkGroup], refused: list[bool], report: Report) -> None:
+    """S^T I S > 0 for every moving joint, with I the inertia of all that it carries, all joints at zero.
+
+    A joint below which another one fails is not reported: mending the lower one mends both.
+    """
+    carried = [MassSum.of([(g.inertial, Pose())]) for g in groups]
+    settled = list(refused)  # a fault has been reported in the subtree
+    for g in range(len(groups) - 1, 0, -1):  # parents come before their children
+        group = groups[g]
+        joint = scene.joints[group.joint]
+        S = _motion_subspace(registry("joints")[joint.kind], joint.axis)
+        if not settled[g] and _is_massless(carried[g], S):
+            settled[g] = True
+            link = scene.links[group.root]
+            text = f'link "{link.name}" moves on {joint.kind} joint "{joint.name}" without mass (S^T I S = 0)'
+            report.error(_place(link), "massless", text, "give it mass, or make its joint fixed")
+        settled[group.parent] = settled[group.parent] or settled[g]
+        if group.parent > 0:
+            carried[group.parent] = _sum(carried[group.parent], carried[g], group.X_PF)
+
+
+def _is_massless(carried: MassSum, S: np.ndarray) -> bool:
+    """Whether S^T I S has an eigenvalue <= 0.
+
+    Every body with mass has positive principal moments by now, so that any mass makes I positive definite.  Without
+    mass I is the sum of the moments of inertia, wherever they are.
+    """
+    if not (carried.mass <= 0.0 and np.isfinite(carried.second).all()):
+        return False
+    A = S[:3].T @ carried.second @ S[:3]
+    return bool(np.linalg.eigvalsh(A).min() <= carried.round_off)
+
+
+def _sum(parent: MassSum, child: MassSum, X_PB: Pose) -> MassSum:
+    """The sum of two, the child's moved into the parent's frame."""
+    if not (math.isfinite(child.mass) and np.isfinite(child.second).all()):
+        return MassSum(math.nan, parent.first, parent.second)
+    return MassSum.of([(parent.inertial(), Pose()), (child.inertial(), X_PB)])

@@ -1,0 +1,40 @@
+"""The registry of kinds: a file is a kind, under its own name, with consistent sizes."""
+
+from itertools import combinations_with_replacement
+
+import pytest
+from source import PACKAGE
+
+from sapsim.kinds.base import code, registry
+
+FAMILIES = ("joints", "shapes", "pairs", "contacts", "constraints")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_file_is_a_kind_under_its_own_name(family):
+    files = sorted(p.stem for p in (PACKAGE / "kinds" / family).glob("*.py") if not p.stem.startswith("_"))
+    assert files == list(registry(family))
+    assert [kind.name for kind in registry(family).values()] == files
+    assert [code(family, name) for name in files] == list(range(len(files)))
+
+
+@pytest.mark.parametrize("joint", registry("joints").values(), ids=lambda k: k.name)
+def test_joint_sizes_agree(joint):
+    assert len(joint.q_names) == len(joint.q_units) == len(joint.neutral) == joint.nq
+    assert len(joint.v_names) == len(joint.v_units) == joint.nv
+    assert joint.moves == (joint.nv > 0)
+
+
+def test_pairs_are_named_by_their_shapes_and_cover_them():
+    """Every two shapes that can touch have exactly one pair; two half-spaces cannot."""
+    pairs, shapes = registry("pairs"), registry("shapes")
+    assert all(name == f"{pair.a}_{pair.b}" for name, pair in pairs.items())
+    covered = sorted(tuple(sorted((pair.a, pair.b))) for pair in pairs.values())
+    wanted = [p for p in combinations_with_replacement(sorted(shapes), 2) if p != ("plane", "plane")]
+    assert covered == wanted
+
+
+def test_a_pair_fits_in_its_slots():
+    from sapsim.collide.narrowphase import SLOTS
+
+    assert all(0 < pair.max_points <= SLOTS for pair in registry("pairs").values())

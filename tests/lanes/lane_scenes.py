@@ -1,0 +1,109 @@
+"""The simulations of the lane tests, and a digest of everything they put out."""
+
+import hashlib
+from dataclasses import fields, replace
+
+import numpy as np
+
+STACK = """
+sapsim: 1
+name: stack
+time_step: 0.005
+steps: 60
+contact: {law: LAW}
+world: {collision: [{plane: {}}]}
+bodies:
+  box:
+    box: [0.1, 0.1, 0.1]
+    mass: 1.0
+    pose: {xyz: [0, 0, 0.0505], rpy: [0.01, 0.02, 0]}
+    repeat: {count: [1, 1, 4], spacing: [0, 0, 0.102]}
+"""
+
+# Dense enough that clusters of many bodies form: only there do columns of the factor hold rows of several trees.
+BIN = """
+sapsim: 1
+name: bin
+time_step: 0.005
+steps: 100
+contact: {law: LAW}
+solver: {line_search: SEARCH}
+world:
+  collision:
+    - {plane: {}}
+    - {box: [0.1, 0.5, 0.6], pose: {xyz: [0.20, 0, 0.3]}}
+    - {box: [0.1, 0.5, 0.6], pose: {xyz: [-0.20, 0, 0.3]}}
+    - {box: [0.5, 0.1, 0.6], pose: {xyz: [0, 0.20, 0.3]}}
+    - {box: [0.5, 0.1, 0.6], pose: {xyz: [0, -0.20, 0.3]}}
+bodies:
+  ball:
+    sphere: 0.04
+    density: 1000
+    velocity: {linear: [0, 0, -2]}
+    pose: {xyz: [-0.09, -0.09, 0.06]}
+    repeat: {count: [3, 3, 2], spacing: [0.09, 0.09, 0.16], jitter: {xyz: [0.004, 0.004, 0], seed: 1}}
+  brick:
+    box: [0.07, 0.06, 0.05]
+    density: 1000
+    velocity: {linear: [0, 0, -2]}
+    pose: {xyz: [-0.09, -0.09, 0.14]}
+    repeat: {count: [3, 3, 1], spacing: [0.09, 0.09, 0.16], jitter: {xyz: [0.004, 0.004, 0], rpy: [0.5, 0.5, 3], seed: 2}}
+"""
+
+CHAIN = """
+sapsim: 1
+name: chain
+time_step: 0.005
+steps: 120
+contact: {law: LAW}
+world: {collision: [{plane: {}}]}
+models:
+  chain:
+    links:
+      a: {inertial: {mass: 0.4, inertia: {ixx: 1.0e-3, iyy: 2.0e-3, izz: 2.0e-3}}, collision: [{box: [0.2, 0.06, 0.06]}]}
+      b: &link
+        inertial: {mass: 0.3, com: [0.1, 0, 0], inertia: {ixx: 5.0e-4, iyy: 1.0e-3, izz: 1.0e-3}}
+        collision: [{sphere: 0.04, pose: {xyz: [0.1, 0, 0]}}, {sphere: 0.03, pose: {xyz: [0.18, 0, 0]}}]
+      c: *link
+      d: *link
+    joints:
+      ab: {type: revolute, parent: a, child: b, origin: {xyz: [0.1, 0, 0]}, axis: [0, 1, 0], damping: 0.02, armature: 0.001}
+      bc: {type: continuous, parent: b, child: c, origin: {xyz: [0.2, 0, 0]}, axis: [0, 0, 1]}
+      cd: {type: prismatic, parent: c, child: d, origin: {xyz: [0.2, 0, 0]}, axis: [1, 0, 0], damping: 2.0}
+instances:
+  one: {model: chain, base: floating, pose: {xyz: [0, 0, 0.2], rpy: [0.2, 0.4, 0]}}
+  two: {model: chain, base: floating, pose: {xyz: [0.1, 0.05, 0.35], rpy: [0, -0.3, 1.0]}}
+bodies:
+  ball: {sphere: 0.05, mass: 0.5, pose: {xyz: [0.2, 0.05, 0.6]}}
+"""
+
+TEXTS = {
+    "stack-lagged": STACK.replace("LAW", "lagged"),
+    "stack-sap": STACK.replace("LAW", "sap"),
+    "bin-lagged": BIN.replace("LAW", "lagged").replace("SEARCH", "exact"),
+    "bin-sap": BIN.replace("LAW", "sap").replace("SEARCH", "backtracking"),
+    "chain-lagged": CHAIN.replace("LAW", "lagged"),
+    "chain-sap": CHAIN.replace("LAW", "sap"),
+}
+WORLDS = {"bin-lagged": 2}  # so that more than one block runs
+
+
+def run(name: str, lanes: int | None = None) -> dict[str, str]:
+    """Runs a simulation on the CPU; a digest of every output array by its name."""
+    from sapsim.scene.read import loads
+    from sapsim.step.simulation import Simulation
+
+    scene = replace(loads(TEXTS[name], file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
+    sim = Simulation(scene, device="cpu", lanes=lanes)
+    block = sim.advance(scene.steps)
+    assert block.contact_count.max() > 0 and block.iterations.max() > 0, "nothing happened that lanes could get wrong"
+    assert np.isfinite(block.joint_q).all() and block.converged.all()
+    arrays = {f.name: getattr(block, f.name) for f in fields(block) if f.name != "contacts"}
+    arrays |= {f"contacts.{f.name}": getattr(block.contacts, f.name) for f in fields(block.contacts)}
+    arrays |= {f"totals.{f.name}": np.asarray(getattr(sim.totals, f.name)) for f in fields(sim.totals)}
+    sim.advance(1)  # a counting kernel looks back when its next block starts
+    return {key: digest(value) for key, value in arrays.items()}
+
+
+def digest(values: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:16]

@@ -1,0 +1,94 @@
+"""Every scene of `scenes/` runs, clean and in seconds, and its `expect` entries hold; and they would notice other physics."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import pytest
+import yaml
+
+from sapsim.cli.main import main
+
+FOLDER = Path(__file__).parents[2] / "scenes"
+SCENES = sorted(FOLDER.glob("*.yaml"))
+# contract 2, `--json` of run
+KEYS = {
+    "status", "exit_code", "steps", "worlds", "simulated_seconds", "wall_seconds", "steps_per_second",
+    "world_steps_per_second", "unconverged_steps", "iterations_mean", "iterations_max", "contacts_mean", "contacts_max",
+    "warnings", "output", "bytes",
+}  # fmt: skip
+
+all_scenes = pytest.mark.parametrize("path", SCENES, ids=[path.stem for path in SCENES])
+
+
+def run(capfd, *arguments: str) -> tuple[int, dict]:
+    """Exit code and JSON object of `sapsim run` with these arguments, in this process."""
+    with pytest.raises(SystemExit) as left:
+        main(["run", *arguments, "--check", "--json", "--quiet"])
+    return left.value.code, json.loads(capfd.readouterr().out)
+
+
+def test_there_are_enough():
+    names = {path.stem for path in SCENES}
+    assert len(names) >= 8
+    assert {
+        "falling_ball", "incline_stick", "incline_slide", "sliding_stop", "rolling_ball", "ten_box_stack", "mixed_bin",
+        "double_pendulum", "falling_chain",
+    } <= names  # fmt: skip
+
+
+@all_scenes
+def test_scene_explains_and_checks_itself(path):
+    """A comment at the top; expectations of more than convergence; convergence of every step."""
+    text = path.read_text()
+    head = text[: text.index("sapsim:")]
+    assert all(line.startswith("#") for line in head.splitlines()) and len(head) > 200
+    assert max(len(line) for line in text.splitlines()) <= 140
+    expect = yaml.safe_load(text)["expect"]
+    quantities = [entry["quantity"] for entry in expect]
+    assert len(set(quantities) - {"converged_fraction"}) >= 3
+    assert {"solver": True, "quantity": "converged_fraction", "value": 1} in expect
+    for entry in expect:
+        if "value" in entry and entry["quantity"] not in ("contact_count", "converged_fraction"):
+            assert 0 < entry.get("atol", 0) + entry.get("rtol", 0)  # no two machines round alike
+            # a tolerance is no way around a value: at most 1 % of it, or of the scene's units where it is 0
+            assert entry.get("atol", 0) <= 0.01 * (abs(entry["value"]) or 1) and entry.get("rtol", 0) <= 0.01
+
+
+@all_scenes
+def test_scene_runs_clean(path, tmp_path, capfd):
+    out = tmp_path / "out.h5"
+    code, found = run(capfd, str(path), "-o", str(out))
+    assert [c for c in found["checks"] if not c["passed"]] == []
+    assert code == 0
+    assert KEYS <= set(found)
+    scene = yaml.safe_load(path.read_text())
+    assert found["status"] == "complete" and found["exit_code"] == 0 and found["unconverged_steps"] == 0
+    assert found["steps"] == round(scene["duration"] / scene["time_step"]) and found["worlds"] == 1
+    assert found["simulated_seconds"] == pytest.approx(scene["duration"], rel=1e-12)
+    assert len(found["checks"]) == len(scene["expect"])
+    # the one warning there may be is about the run: the near-rigid limit acted
+    assert {w["code"] for w in found["warnings"]} == ({"near-rigid"} if path.stem.startswith("near_rigid") else set())
+    assert found["output"] == str(out) and found["bytes"] == out.stat().st_size
+    with h5py.File(out) as file:
+        assert file.attrs["status"] == "complete" and len(file["time"]) == found["steps"] + 1
+
+
+@all_scenes
+def test_expectations_notice_another_gravity(path, tmp_path, capfd):
+    """One per cent more weight: exit code 5, the check failed."""
+    code, found = run(capfd, str(path), "-o", str(tmp_path / "out.h5"), "--set", "gravity=[0, 0, -9.9081]")
+    assert code == 5
+    assert not all(c["passed"] for c in found["checks"])
+
+
+def test_command_line(tmp_path):
+    """The command in its own process: JSON alone on stdout."""
+    out = tmp_path / "ball.h5"
+    command = [sys.executable, "-m", "sapsim", "run", "scenes/falling_ball.yaml", "-o", str(out), "--check", "--json"]
+    done = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["output"] == str(out)
+    assert out.exists()
