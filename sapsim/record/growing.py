@@ -80,10 +80,12 @@ class Growing:
 
     def save(self, last: bool = False) -> None:
         """Brings the file up to date with all rows so far; `last`: nothing will follow, so the tail may be compressed."""
-        self._extend(self.length)
         if self._fill > self._saved:
             self._write(self.compress and last and self._saved == 0)
             self._saved = self._fill
+        # last: after `cut` this shortens the dataset, and HDF5 then reads the chunk at the end, which a failed write has left
+        # without content
+        self._extend(self.length)
 
     def _extend(self, rows: int) -> None:
         if rows != self._extent:

@@ -105,16 +105,19 @@ class Items(list):
 
 @dataclass(frozen=True)
 class ListOf(Type):
-    """A list of any length; becomes Items."""
+    """A list of any length, or of exactly `n` entries; becomes Items, which know their places."""
 
     item: Type
+    n: int | None = None
 
     def describe(self) -> str:
-        return f"a list of: {self.item.describe()}"
+        return f"a list of {self.n if self.n is not None else 'any length'}, each {self.item.describe()}"
 
     def parse(self, node: Node, at: Where, report: Report) -> Any:
         if node.kind != "seq":
             return self.refuse(node, at, report)
+        if self.n is not None and len(node.value) != self.n:
+            return self.refuse(node, at, report, "wrong-length")
         items = Items((w, value) for w, value in _items(self.item, node, at, report) if value is not INVALID)
         items.complete = len(items) == len(node.value)
         return items
@@ -241,7 +244,7 @@ class Record(Type):
         for name, key in self.keys.items():
             if key.required and not section.given(name) and name not in meant:
                 where = _below(section.place, name)
-                hint = f"add `{name}: ...`" + (f": {key.doc}" if key.doc else "")
+                hint = f"add `{name}: ...`" + (f", {key.doc}" if key.doc else "")
                 report.error(where, "missing-key", f'key "{name}" is missing; it must be {key.type.describe()}', hint)
         for group in self.groups:
             given = [k for k in section.places if k in group.keys]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sapsim.kinds.base import JointKind, registry
-from sapsim.scene.grammar import Section
+from sapsim.scene.grammar import Items, Section
 from sapsim.scene.materials import Materials, give_material
 from sapsim.scene.models import Model, ModelJoint
 from sapsim.scene.names import Names
@@ -171,10 +171,10 @@ class _Start:
 
     def read(self, key: str, store: dict, joint: str, value: Any, where: Where) -> None:
         kind = self.kind_of(joint, where)
-        if kind is None:
+        if kind is None or (isinstance(value, Items) and not value.complete):
             return
         names, units = (kind.v_names, kind.v_units) if key == "joint_qd" else (kind.q_names, kind.q_units)
-        numbers = [v for _, v in value] if isinstance(value, list) else [value]
+        numbers = [v for _, v in value] if isinstance(value, Items) else [value]
         if len(numbers) != len(units):
             what = f"{len(units)} ({listing(names)})" if units else "none: the joint is fixed"
             text = f"found {len(numbers)} numbers for a {kind.name} joint; allowed: {what}"

@@ -298,7 +298,7 @@ SCENE = Record(
         "constraints": Key(Later(neutral={}), ""),
         "actuators": Key(Later(neutral={}), ""),
         "forces": Key(MapOf(FORCE, "force"), ""),
-        "filter": Key(ListOf(Vector(2, _name)), "pairs that are never tested"),
+        "filter": Key(ListOf(ListOf(_name, 2)), "pairs that are never tested"),
         "initial": Key(Later(neutral={}), ""),
         "worlds": Key(
             Record(

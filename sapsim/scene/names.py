@@ -69,6 +69,8 @@ class Names:
         return self.all_open or name.partition("/")[0] in self.open_groups
 
     def _hint(self, name: str, known: Iterable[str]) -> str:
+        if name == WORLD:
+            return "of the world, `expect` has `world: true`"
         inside = self.groups.get(name)
         if inside:
             return f'"{name}" has the links {listing(inside, 4)}'

@@ -14,8 +14,10 @@ from sapsim.scene.spec import Link, Pose, Where
 def check_masses(scene: Tree, report: Report) -> None:
     """Refuse moving bodies that cannot be simulated, with the link and the joint named; expects sound trees."""
     groups = group_links(scene)
-    refused = [g.joint >= 0 and _refuse_impossible(scene, g, report) for g in groups]
-    _check_subtrees(scene, groups, refused, report)
+    found = Report()
+    refused = [g.joint >= 0 and _refuse_impossible(scene, g, found) for g in groups]
+    _check_subtrees(scene, groups, refused, found)
+    _pass_on(found, report)
     attached = sorted(
         i
         for g, bad in zip(groups, refused, strict=True)
@@ -28,6 +30,16 @@ def check_masses(scene: Tree, report: Report) -> None:
         reason = impossible(np.asarray(odd[0].inertial.inertia))
         text = f"no rigid body alone has the inertia of {names}; accepted, for it is rigidly attached ({reason})"
         report.warn(_place(odd[0]), "impossible-inertia", text, "check the inertia")
+
+
+def _pass_on(found: Report, report: Report) -> None:
+    """One error for each place: a model that is placed twice has its fault once."""
+    places = set()
+    for m in found.errors:
+        where = Where(m.file, m.line, m.column, m.path)
+        if where not in places:
+            report.error(where, m.code, m.message, m.suggestion)
+        places.add(where)
 
 
 def _odd(link: Link) -> bool:

@@ -8,11 +8,11 @@ from sapsim.scene.spec import Where
 
 
 class Report:
-    """Collects messages.  The same code twice at one place is one message (a model that is used twice is read once)."""
+    """Collects messages; the same one twice is one."""
 
     def __init__(self) -> None:
-        self._errors: dict[tuple, Message] = {}
-        self._warnings: dict[tuple, Message] = {}
+        self._errors: dict[Message, Message] = {}
+        self._warnings: dict[Message, Message] = {}
 
     def error(self, where: Where, code: str, message: str, suggestion: str = "") -> None:
         """Record a fault: what was found and what is allowed in `message`, how to mend it in `suggestion`."""
@@ -28,10 +28,9 @@ class Report:
         self._warnings |= other._warnings
 
     @staticmethod
-    def _add(store: dict[tuple, Message], where: Where, code: str, message: str, suggestion: str) -> None:
-        key = (where.file, where.line, where.column, where.path, code)
+    def _add(store: dict[Message, Message], where: Where, code: str, message: str, suggestion: str) -> None:
         text = Message(where.file, where.line, where.column, where.path, code, message, suggestion)
-        store.setdefault(key, text)
+        store.setdefault(text, text)
 
     @property
     def errors(self) -> list[Message]:

@@ -7,7 +7,7 @@ bounded, so that a small hostile file can neither fill the memory nor overflow t
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -48,10 +48,16 @@ class Node:
     text: str = ""
     keys: dict[str, "Node"] = field(default_factory=dict)
     size: int = 1  # nodes in the subtree
+    height: int = 0  # levels below
 
     def at(self, path: str) -> Where:
         """The place of this node, under the key path `path`."""
         return Where(self.file, self.line, self.column, path)
+
+    def enclose(self, child: "Node") -> None:
+        """Count a child that has been composed."""
+        self.size += child.size
+        self.height = max(self.height, child.height + 1)
 
     @property
     def form(self) -> str:
@@ -159,6 +165,7 @@ class _Composer:
         self.events = yaml.parse(text, Loader=loader)
         self.file, self.report = file, report
         self.anchors: dict[str, Node] = {}
+        self.aliased = False
         self.count = 0
 
     def document(self) -> Node | None:
@@ -169,15 +176,16 @@ class _Composer:
                 if root is not None:
                     raise _Refused(event.start_mark, "yaml-syntax", "a second document starts here; one is allowed")
                 root = self.node(next(self.events), 0)
+        if root is not None and self.aliased:
+            _unshare(root, set())
         return root
 
     def node(self, event: Any, depth: int) -> Node:
         mark = event.start_mark
         if isinstance(event, yaml.AliasEvent):
-            return self.alias(event)
+            return self.alias(event, depth)
         self.spend(1, event, "nodes")
-        if depth > MAX_DEPTH:
-            raise _Refused(mark, "too-deep", f"the nesting is deeper than {MAX_DEPTH} levels")
+        self.check_depth(depth, event)
         place = {"file": self.file, "line": mark.line + 1, "column": mark.column + 1}
         if isinstance(event, yaml.ScalarEvent):
             node = Node("scalar", self.scalar(event), text=event.value, **place)
@@ -186,7 +194,8 @@ class _Composer:
             node = Node("seq", [], **place)
             while not isinstance(inner := next(self.events), yaml.SequenceEndEvent):
                 node.value.append(self.node(inner, depth + 1))
-            node.size += sum(child.size for child in node.value)
+            for child in node.value:
+                node.enclose(child)
         else:
             self.check_tag(event, "map")
             node = self.mapping(Node("map", {}, **place), depth)
@@ -198,7 +207,8 @@ class _Composer:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self.node(event, depth + 1)
             child = self.node(next(self.events), depth + 1)
-            node.size += key.size + child.size
+            node.enclose(key)
+            node.enclose(child)
             if key.kind != "scalar":
                 raise _Refused(event.start_mark, "yaml-syntax", "a key must be a word, not a list or a mapping")
             if key.text in node.keys:
@@ -231,13 +241,19 @@ class _Composer:
             tag = "!!" + event.tag.removeprefix(_TAG) if event.tag.startswith(_TAG) else event.tag
             raise _Refused(event.start_mark, "bad-tag", f"tag {tag} is not allowed here", "remove the tag")
 
-    def alias(self, event: Any) -> Node:
+    def alias(self, event: Any, depth: int) -> Node:
         target = self.anchors.get(event.anchor)
         if target is None:
             what = f"alias *{event.anchor} has no anchor &{event.anchor} that ends before it"
             raise _Refused(event.start_mark, "yaml-syntax", what)
         self.spend(target.size, event, "nodes after its aliases are expanded")
-        return _copy(target)
+        self.check_depth(depth + target.height, event)
+        self.aliased = True
+        return target
+
+    def check_depth(self, depth: int, event: Any) -> None:
+        if depth > MAX_DEPTH:
+            raise _Refused(event.start_mark, "too-deep", f"the nesting is deeper than {MAX_DEPTH} levels")
 
     def spend(self, nodes: int, event: Any, what: str) -> None:
         self.count += nodes
@@ -246,12 +262,27 @@ class _Composer:
             raise _Refused(event.start_mark, code, f"the document has more than {MAX_NODES} {what}")
 
 
+def _unshare(node: Node, seen: set[int]) -> None:
+    """Give every use of an anchor a tree of its own, so that an override of one leaves the others alone.
+
+    Done when the whole text has been counted: a hostile file is refused before anything is expanded.
+    """
+    if node.kind == "scalar":
+        return
+    for key, child in list(node.value.items() if node.kind == "map" else enumerate(node.value)):
+        if id(child) in seen:
+            node.value[key] = _copy(child)
+        else:
+            seen.add(id(child))
+            _unshare(child, seen)
+
+
 def _copy(node: Node) -> Node:
-    """A node tree of its own, at the same places: so an override of one use of an anchor leaves the others alone."""
+    """The same tree once more, at the same places."""
     if node.kind == "map":
         value: Any = {k: _copy(child) for k, child in node.value.items()}
     elif node.kind == "seq":
         value = [_copy(child) for child in node.value]
     else:
         value = node.value
-    return Node(node.kind, value, node.file, node.line, node.column, node.text, dict(node.keys), node.size)
+    return replace(node, value=value, keys=dict(node.keys))

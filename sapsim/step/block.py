@@ -64,7 +64,7 @@ class Block:
                     **{
                         g.name: np.concatenate(
                             [
-                                getattr(c, g.name) + (offset if g.name == "row" else 0)
+                                c.row + offset if g.name == "row" else getattr(c, g.name)  # + 0 would turn -0.0 into 0.0
                                 for c, offset in zip(parts, offsets, strict=False)
                             ]
                         )

@@ -14,7 +14,7 @@ from sapsim.kinds.dispatch import make_joints
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
-from sapsim.status import HARD_LIMITS, StepStatus
+from sapsim.status import FAILURES, HARD_LIMITS, StepStatus
 
 # Entries of `total`.
 UNCONVERGED, ITERATIONS_SUM, ITERATIONS_MAX, CONTACTS_SUM, CONTACTS_MAX, STATUS_OR, FIRST_BAD, NTOTAL = range(8)
@@ -80,8 +80,8 @@ def make_counters(R, law_name: str) -> Stage:
         if lane == 0:
             status = s.solve_int[w, 5]
             flags = s.solve_int[w, 1]
-            if (status & wp.static(int(StepStatus.WORLD_STOPPED))) != 0:
-                flags = 0
+            if (status & wp.static(int(FAILURES | StepStatus.WORLD_STOPPED))) != 0:
+                flags = 0  # a failure outside the solve, or no step at all, is no convergence
             for c in range(s.ncontact[w]):
                 if near_rigid(s.contact_row[w, c]):
                     status = status | wp.static(int(StepStatus.NEAR_RIGID_ACTIVE))

@@ -27,7 +27,7 @@ def run_scene(text: str, law: str, h: float):
 @pytest.mark.parametrize("law", LAWS)
 def test_stack_settles(law, h):
     """From 1.5 s on: the ground's vertical impulses are the weight times h, 10 m g h, and the stack stands still."""
-    sim, block = run_scene(STACK, law, h)
+    _, block = run_scene(STACK, law, h)
     ground = block.contacts.body_a == -1
     impulse = np.zeros(len(block.step))
     np.add.at(impulse, block.contacts.row[ground], block.contacts.impulse[ground, 2])
@@ -73,9 +73,7 @@ def permuted(text: str, seed: int) -> str:
     names = list(scene["bodies"])
     if seed:
         scene["bodies"] = {names[i]: scene["bodies"][names[i]] for i in shuffle(len(names))}
-        scene["world"]["collision"] = [
-            scene["world"]["collision"][i] for i in shuffle(len(scene["world"]["collision"]))
-        ]
+        scene["world"]["collision"] = [scene["world"]["collision"][i] for i in shuffle(len(scene["world"]["collision"]))]
     del scene["expect"]
     return yaml.safe_dump(scene, sort_keys=False)
 

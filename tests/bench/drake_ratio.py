@@ -1,12 +1,15 @@
-"""Time of a step at rest against Drake, on S2 (a cube on a plane) and S3 (ten cubes stacked): `python tests/bench/drake_ratio.py`.
+"""Time of a step at rest against Drake, on S2 (a cube on a plane) and S3 (ten cubes stacked).
 
-float64, one world, warm, captured, nothing recorded, h = 1 ms.  Both engines settle first and are then timed from their own states
-at rest, in one process, in alternating runs; figures are medians of the runs with their extremes.  Pair parameters are equal.
+    python tests/bench/drake_ratio.py
 
-Drake's point contact gives one point to a pair of geometries, so its cubes carry four spheres of 2 mm radius in their bottom
-corners, which touch the plane or the cube below; all other pairs are filtered.  sapsim runs the same model ("spheres": the same contact
-set) and its own boxes ("boxes": four points a pair by clipping).  Drake's sampled output ports are off: that is its faster
-setting.
+float64, one world, warm, captured, nothing recorded, h = 1 ms.  Both engines settle first and are then timed from their own
+states at rest, in one process, in alternating runs; figures are medians of the runs with their extremes.  Pair parameters
+are equal.
+
+Drake's point contact gives one point to a pair of geometries, so its cubes carry four spheres of 2 mm radius in their
+bottom corners, which touch the plane or the cube below; all other pairs are filtered.  sapsim runs the same model ("spheres":
+the same contact set) and its own boxes ("boxes": four points a pair by clipping).  Drake's sampled output ports are off: that
+is its faster setting.
 """
 
 import argparse
@@ -55,7 +58,8 @@ def sapsim_text(cubes: list, law: str, feet: bool) -> str:
         "materials:",
         f"  m: {{stiffness: {STIFFNESS}, dissipation: {DISSIPATION}, relaxation_time: {RELAXATION}, friction: {FRICTION}}}",
         "world: {collision: [{plane: {}, material: m}]}", "output: {every: 1000000000}",
-        "models:", "  cube:", "    links:", f"      core: {{{inertial}, collision: [{{box: [{side}, {side}, {side}], material: m}}]}}",
+        "models:", "  cube:", "    links:",
+        f"      core: {{{inertial}, collision: [{{box: [{side}, {side}, {side}], material: m}}]}}",
     ]  # fmt: skip
     if feet:
         spheres = ", ".join(f"{{sphere: {RADIUS}, pose: {{xyz: {list(c)}}}, material: m}}" for c in CORNERS)
@@ -195,20 +199,8 @@ def measure(scene: str, law: str, runs: int, steps: int) -> list[Row]:
     rows = []
     for engine in engines:
         cpu, wall = zip(*times[engine.name], strict=True)
-        contacts, iterations = engine.statistics()
-        rows.append(
-            Row(
-                scene,
-                law,
-                engine.name,
-                statistics.median(cpu),
-                min(cpu),
-                max(cpu),
-                statistics.median(wall),
-                contacts,
-                iterations,
-            )
-        )
+        median, wall_median = statistics.median(cpu), statistics.median(wall)
+        rows.append(Row(scene, law, engine.name, median, min(cpu), max(cpu), wall_median, *engine.statistics()))
     for row in rows[1:]:
         row.ratio_to_drake = rows[0].us_per_step / row.us_per_step
     return rows
@@ -230,17 +222,18 @@ def main() -> None:
     if options.json:
         print(json.dumps([asdict(row) for row in rows]))
         return
-    print(
-        f"{'scene':6}{'law':8}{'engine':16}{'CPU us/step':>12}{'[min, max]':>18}{'wall':>8}{'contacts':>10}{'iter':>7}{'ratio':>8}"
-    )
+    print_table(rows)
+
+
+def print_table(rows: list[Row]) -> None:
+    line = "{:6}{:8}{:16}{:>12}{:>18}{:>9}{:>10}{:>7}{:>8}"
+    print(line.format("scene", "law", "engine", "CPU us/step", "[min, max]", "wall", "contacts", "iter", "ratio"))
     for r in rows:
         spread = f"[{r.us_min:.2f}, {r.us_max:.2f}]"
         iterations = "-" if r.iterations is None else f"{r.iterations:.2f}"
         ratio = "" if r.ratio_to_drake is None else f"{r.ratio_to_drake:.1f}"
-        print(
-            f"{r.scene:6}{r.law:8}{r.engine:16}{r.us_per_step:12.2f}{spread:>18}{r.wall_us_per_step:8.2f}{r.contacts:10.2f}"
-            f"{iterations:>7}{ratio:>8}"
-        )
+        cpu, wall, contacts = (f"{x:.2f}" for x in (r.us_per_step, r.wall_us_per_step, r.contacts))
+        print(line.format(r.scene, r.law, r.engine, cpu, spread, wall, contacts, iterations, ratio))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from sapsim.errors import SceneError
-from sapsim.scene.read import load, loads
+from sapsim.scene.read import loads
 
 HEAD = "sapsim: 1\ntime_step: 0.001\nsteps: 10\n"
 
@@ -96,6 +96,7 @@ CASES = {
     "force on the world": HEAD + "forces: {f: {link: world}}  #! unknown-name\n",
     "force that ends before it starts": HEAD + ARM + "forces: {f: {link: a/tip, from: 2, until: 1}}  #! out-of-range\n",
     "filter of nothing": HEAD + ARM + "filter: [[a, tabel]]  #! unknown-name\n",
+    "filter of a single name": HEAD + ARM + "filter: [[a]]  #! wrong-length\n",
     "filter pattern of nothing": HEAD + ARM + "filter: [[a, 'tab*']]  #! unknown-name\n",
     "expect without a bound": HEAD + ARM + "expect: [{link: a/tip, quantity: position.x}]  #! missing-key\n",
     "expect of two targets": HEAD
@@ -333,6 +334,20 @@ def test_messages_say_what_was_found_what_is_allowed_and_how_to_mend_it(text, wo
         assert "sap" in message and "lagged" in message
 
 
+def test_both_names_of_a_filter_are_looked_up():
+    errors = errors_of(HEAD + ARM + "filter: [[b, c]]")
+    assert [(e.code, e.column, e.path) for e in errors] == [
+        ("unknown-name", 11, "filter[0][0]"),
+        ("unknown-name", 14, "filter[0][1]"),
+    ]
+
+
+def test_a_filter_of_too_many_pairs_is_refused():
+    pile = "bodies: {p: {sphere: 1, mass: 1, repeat: {count: [1500, 1, 1], spacing: [3, 0, 0]}}}\n"
+    (error,) = errors_of(HEAD + pile + "filter: [[p, p]]")
+    assert (error.code, error.line, error.column) == ("too-large", 5, 10)
+
+
 def test_messages_about_bodies_name_link_and_joint():
     (error,) = errors_of(CASES["impossible inertia"])
     assert '"a/tip"' in error.message and '"a/hinge"' in error.message
@@ -345,60 +360,3 @@ def test_messages_about_bodies_name_link_and_joint():
     assert "hinge" in error.message and "two" in error.message
     (error,) = errors_of(CASES["joint cycle"])
     assert all(word in error.message for word in ("hinge", "back", "base", "tip"))
-
-
-def test_missing_file(tmp_path):
-    (tmp_path / "ball.yaml").write_text(HEAD)
-    path = tmp_path / "bal.yaml"
-    with pytest.raises(SceneError) as caught:
-        load(str(path))
-    (error,) = caught.value.errors
-    assert (error.file, error.code) == (str(path), "missing-file")
-    assert "ball.yaml" in error.suggestion
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "code", "place"),
-    [
-        ("empty.yaml", b"", "empty", (1, 1)),
-        ("blank.yaml", b" \n\n", "empty", (1, 1)),
-        ("comment.yaml", b"# nothing\n", "empty", (1, 1)),
-        ("latin.yaml", b"sapsim: 1\nname: caf\xe9\n", "not-utf8", (2, 10)),
-        ("control.yaml", b"sapsim: 1\nname: a\x07b\n", "yaml-syntax", (2, 8)),
-        ("list.yaml", b"- 1\n- 2\n", "wrong-type", (1, 1)),
-        ("word.yaml", b"hello\n", "wrong-type", (1, 1)),
-        ("robot.urdf", b"<robot/>", "not-supported", (0, 0)),
-        ("scene.txt", b"sapsim: 1", "unknown-format", (0, 0)),
-    ],
-)
-def test_files_that_are_no_scenes(tmp_path, name, content, code, place):
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(SceneError) as caught:
-        load(path)
-    (error,) = caught.value.errors
-    assert (error.file, error.code, (error.line, error.column)) == (str(path), code, place)
-
-
-def test_a_folder_is_no_scene(tmp_path):
-    with pytest.raises(SceneError) as caught:
-        load(tmp_path)
-    assert [e.code for e in caught.value.errors] == ["missing-file"]
-
-
-def test_alias_bomb_is_refused_before_it_is_expanded():
-    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
-    (error,) = errors_of(HEAD + "\n".join(lines))
-    assert error.code == "alias-bomb"
-    assert error.line > 4
-
-
-def test_an_alias_of_itself_is_refused():
-    (error,) = errors_of(HEAD + "bodies: &b {c: *b}\n")
-    assert (error.code, error.line, error.column) == ("yaml-syntax", 4, 16)
-
-
-def test_deep_nesting_is_refused():
-    (error,) = errors_of(HEAD + "bodies: " + "[" * 5000 + "]" * 5000)
-    assert (error.code, error.line) == ("too-deep", 4)

@@ -7,8 +7,9 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
+from sapsim.errors import SceneError
 from sapsim.scene.poses import matrix, quat_from_rpy
-from sapsim.scene.read import load, loads, scene_sha256
+from sapsim.scene.read import loads, scene_sha256
 from sapsim.scene.spec import Contact, Material, Output, Pose, Solver
 
 HEAD = "sapsim: 1\ntime_step: 0.001\nsteps: 10\n"
@@ -382,26 +383,7 @@ def test_names_survive_the_resolved_text():
     assert yaml.safe_load(scene.resolved)["links"][0]["name"] == name
 
 
-def test_load_reads_a_file_and_standard_input(tmp_path, monkeypatch):
-    import io
-    import sys
-
-    path = tmp_path / "ball.yaml"
-    path.write_text(HEAD)
-    assert load(path).name == "ball"
-    assert load(str(path)).file == str(path)
-
-    class Stdin:
-        buffer = io.BytesIO(HEAD.encode())
-
-    monkeypatch.setattr(sys, "stdin", Stdin)
-    scene = load("-")
-    assert (scene.name, scene.file) == ("stdin", "<stdin>")
-
-
 def test_strict_makes_warnings_faults():
-    from sapsim.errors import SceneError
-
     text = "sapsim: 1\ntime_step: 0.01\nduration: 0.996\n"
     with pytest.raises(SceneError) as caught:
         loads(text, strict=True)

@@ -23,6 +23,7 @@ from sapsim.scene.spec import WORLD, Scene, Shape, Where
 from sapsim.scene.yaml_loader import parse
 
 SUFFIXES = (".yaml", ".yml")
+MAX_PAIRS = 2_000_000  # that an entry of `filter` may stand for
 
 
 def read(text: str, file: str, overrides: Sequence[str], report: Report) -> Scene | None:
@@ -121,8 +122,15 @@ def _world_shapes(root: Section, materials: Materials, report: Report) -> tuple[
 def _filters(root: Section, names: Names, report: Report) -> tuple[tuple[str, str], ...]:
     """Pairs of links that are never tested, each once, names in order."""
     pairs: dict[tuple[str, str], None] = {}
-    for where, (a, b) in root.get("filter", []):
-        first, second = names.expand(a, where, report), names.expand(b, where, report)
+    for where, pair in root.get("filter", []):
+        sides = [names.expand(name, place, report) for place, name in pair]
+        if not pair.complete:
+            continue
+        first, second = sides
+        if len(first) * len(second) > MAX_PAIRS:
+            text = f"this makes {len(first) * len(second)} pairs of links; at most {MAX_PAIRS} are allowed"
+            report.error(where, "too-large", text, "see `collision` and `self_collision`")
+            continue
         for x in first:
             for y in second:
                 if x != y:

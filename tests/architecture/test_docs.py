@@ -1,0 +1,54 @@
+"""README and docs/: their scenes load, their code runs, their links lead somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from source import ROOT
+
+from sapsim.scene.read import loads
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIALS = {"README.md": "ball.yaml", "docs/quickstart.md": "box.yaml"}
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def whole_scenes() -> list:
+    found = []
+    for page in PAGES:
+        for i, text in enumerate(blocks(page.read_text("utf-8"), "yaml")):
+            if text.startswith("sapsim:"):
+                found.append(pytest.param(text, id=f"{page.name}-{i}"))
+    return found
+
+
+@pytest.mark.parametrize("text", whole_scenes())
+def test_scenes_of_the_documentation_load(text):
+    scene = loads(text, file="scene.yaml")
+    assert scene.warnings == () and scene.steps > 0
+
+
+@pytest.mark.parametrize("page, scene", TUTORIALS.items(), ids=TUTORIALS)
+def test_a_tutorial_works_as_written(page, scene, tmp_path):
+    """Its scene meets its `expect` entries, and all its Python runs in a folder with the result."""
+    text = (ROOT / page).read_text("utf-8")
+    (tmp_path / scene).write_text(blocks(text, "yaml")[0])
+    result = scene.replace(".yaml", ".h5")
+    script = "\n".join(blocks(text, "python"))
+    assert script.count("import") >= 3
+    for command in (["-m", "sapsim", "run", scene, "-o", result, "--check", "--quiet"], ["-c", script]):
+        done = subprocess.run(
+            [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, env=os.environ, timeout=300
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\((?!https?:)([^)#]*)(?:#[^)]*)?\)", page.read_text("utf-8"))
+    assert [t for t in targets if t and not (page.parent / t).exists()] == []
