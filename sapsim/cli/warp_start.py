@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from sapsim.errors import UsageError
+from sapsim.errors import MachineError, UsageError
 
 from .messages import note
 
@@ -66,12 +66,17 @@ def _without_driver_warning() -> Iterator[None]:
 
 
 def start_warp(device: str) -> Any:
-    """Imports and initialises Warp without its banner; returns the module."""
+    """Imports and initialises Warp without its banner; returns the module.  Raises MachineError where a CUDA device was
+    asked for that is not there."""
     import warp as wp
 
     wp.config.log_level = wp.LOG_WARNING
     with _without_driver_warning() if device in ("auto", "cpu") else contextlib.nullcontext():
         wp.init()
+    kind, _, number = device.partition(":")
+    if kind == "cuda" and int(number or 0) >= wp.get_cuda_device_count():
+        known = ", ".join(str(d) for d in wp.get_devices())
+        raise MachineError(f"device {device} is not there; this machine has {known}")
     return wp
 
 

@@ -285,7 +285,7 @@ class Later(Type):
             value = self.type.parse(node, at, report)
             if value is INVALID or value == self.neutral:
                 return value
-        only = "" if self.neutral is INVALID else f"; supported: {json.dumps(self.neutral)}"
+        only = f"; supported: {json.dumps(self.neutral)}" if self.type is not None and self.neutral is not INVALID else ""
         name = at.path.rpartition(".")[2]
         report.error(at, "not-supported", f"`{name}` is not supported yet{only}", "remove the key")
         return INVALID

@@ -88,13 +88,13 @@ TEXTS = {
 WORLDS = {"bin-lagged": 2}  # so that more than one block runs
 
 
-def run(name: str, lanes: int | None = None) -> dict[str, str]:
-    """Runs a simulation on the CPU; a digest of every output array by its name."""
+def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[str, str]:
+    """Runs a simulation on the CPU; a digest of every output array by its name.  Lanes and `fused` must change none."""
     from sapsim.scene.read import loads
     from sapsim.step.simulation import Simulation
 
     scene = replace(loads(TEXTS[name], file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
-    sim = Simulation(scene, device="cpu", lanes=lanes)
+    sim = Simulation(scene, device="cpu", lanes=lanes, fused=fused)
     block = sim.advance(scene.steps)
     assert block.contact_count.max() > 0 and block.iterations.max() > 0, "nothing happened that lanes could get wrong"
     assert np.isfinite(block.joint_q).all() and block.converged.all()

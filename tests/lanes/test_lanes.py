@@ -51,6 +51,12 @@ def test_bits_do_not_depend_on_lanes(build, name):
     assert not found["counts_differ"]
 
 
+@pytest.mark.parametrize("name", ["bin-lagged", "chain-sap"])
+def test_bits_do_not_depend_on_fusing_the_stages(name):
+    """A GPU runs the stages as kernels of their own, the CPU as one."""
+    assert lane_scenes.run(name, fused=False) == one_lane(name)
+
+
 @pytest.mark.parametrize("kind", planted_faults.KINDS)
 def test_planted_fault_is_caught(kind):
     expected = worker(1, "up", FAULTS)[f"{kind}:sound"]["results"]

@@ -1,0 +1,96 @@
+"""Ctrl-C and SIGTERM close the file within a second; kill -9 leaves a readable one; a reader that goes away hurts nobody."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+from sapsim_process import BALL, sapsim, start, write_scene
+
+# Forever: 10^8 steps, many rows a second.
+ENDLESS = BALL.replace("steps: 200", "steps: 100000000")
+
+
+def wait_for(path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_closes_the_file(tmp_path, number):
+    process = start(tmp_path, "run", write_scene(tmp_path, ENDLESS), "--json", "--quiet")
+    wait_for(tmp_path / "ball.h5.partial")
+    time.sleep(0.5)
+    began = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - began < 1.0
+    found = json.loads(out)
+    assert process.returncode == 130 == found["exit_code"] and found["status"] == "interrupted" and err == ""
+    with h5py.File(tmp_path / "ball.h5") as file:
+        assert file.attrs["status"] == "interrupted" and file.attrs["rows_valid"] == found["steps"] + 1 == len(file["time"])
+    assert sorted(os.listdir(tmp_path)) == ["ball.h5", "ball.yaml"]
+
+
+def test_a_signal_before_the_first_step_ends_at_once(tmp_path):
+    process = start(tmp_path, "run", write_scene(tmp_path, ENDLESS), "--json", "--quiet")
+    time.sleep(0.35)  # imports and kernels take longer than that
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 130 and time.monotonic() - began < 1.0
+    assert json.loads(out)["exit_code"] == 130
+
+
+def test_kill_leaves_whole_rows(tmp_path):
+    process = start(tmp_path, "run", write_scene(tmp_path, ENDLESS), "--quiet", "--set", "output.flush_seconds=0.1")
+    wait_for(tmp_path / "ball.h5.partial")
+    time.sleep(1.0)
+    process.kill()
+    process.communicate()
+    with h5py.File(tmp_path / "ball.h5.partial") as file:
+        rows = int(file.attrs["rows_valid"])
+        assert rows > 10 and (file["step"][:rows] == np.arange(rows)).all() and file["solver/converged"][:rows].all()
+        assert (np.abs(file["state/body_q"][:rows, 0, 0, 2]) < 0.07).all()
+    done = sapsim(tmp_path, "info", "ball.h5.partial", "--json")
+    assert done.json["status"] == "running" and done.json["rows"] == rows
+    again = sapsim(tmp_path, "run", "ball.yaml", "--steps", "3")
+    assert again.code == 2 and "ball.h5.partial" in again.err
+
+
+def test_a_reader_that_goes_away(tmp_path):
+    """As in `sapsim run ... | true`: the run goes on, and its exit code stands."""
+    scene = write_scene(tmp_path)
+    read, write = os.pipe()
+    process = start(tmp_path, "run", scene, "--check", stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    os.close(read)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "Traceback" not in err and "BrokenPipe" not in err
+    assert h5py.is_hdf5(tmp_path / "ball.h5")
+
+
+def test_a_bug_has_a_short_message(tmp_path):
+    """An exception that nobody expects: exit 1, how to report it, a traceback only when asked for."""
+    (tmp_path / "worker.py").write_text(
+        "import sys, sapsim.scene.read as read\n"
+        "def load(*a, **k): raise KeyError('oops')\n"
+        "read.load = load\n"
+        "from sapsim.cli.main import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    from sapsim_process import environment
+
+    command = [sys.executable, "worker.py", "run", "x.yaml"]
+    plain = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert plain.returncode == 1 and "internal error: KeyError" in plain.err if hasattr(plain, "err") else plain.stderr
+    assert "Traceback" not in plain.stderr and "report" in plain.stderr
+    long = subprocess.run([*command, "--traceback"], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert long.returncode == 1 and "Traceback" in long.stderr
