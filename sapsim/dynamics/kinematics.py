@@ -90,7 +90,9 @@ def make(R) -> Stage:
         for b in range(first, last):
             m += s.body_mass[w, b]
             mp += s.body_mass[w, b] * (s.p_WB[w, b] + s.R_WB[w, b] * s.body_com[w, b])
-        p_WT = mp / m
+        p_WT = s.p_WB[w, first]  # a tree with inertia but no mass
+        if m > real(0.0):
+            p_WT = mp / m
         s.p_WT[w, t] = p_WT
         for b in range(first, last):
             p_BT = p_WT - s.p_WB[w, b]

@@ -3,9 +3,10 @@
 With f = m a_Bcm and n = I alpha + omega x I omega of each body, less the applied force, moved to the tree's point T and summed
 over subtrees (leaf to root; no shifts are needed because all share T):
 
-    tau_k = -S_T,k . F_T(subtree) - damping_k v_k
+    tau_k = -S_T,k . F_T(subtree) - damping_k v_k - stiffness_k (q_k - reference_k)
 
-so that tau = applied - bias - damping v0, gravity included through the base acceleration (Featherstone 2008, chapter 5).
+so that tau = applied - bias - damping v0 - spring, the spring at the step's start; gravity comes in through the base
+acceleration (Featherstone 2008, chapter 5).
 Contact, limits and drives are no part of tau.
 """
 
@@ -18,8 +19,9 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_dof_start", "body_nv", "body_mass", "body_com", "body_inertia",
-    "dof_damping", "p_WB", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT", "S_T", "v", "F_T", "tau",
+    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_q_start", "body_dof_start", "body_nv",
+    "body_mass", "body_com", "body_inertia", "dof_damping", "dof_stiffness", "dof_reference",
+    "q", "p_WB", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT", "S_T", "v", "F_T", "tau",
 )  # fmt: skip
 SCALARS = (("ntree", "int"),)
 
@@ -45,9 +47,7 @@ def make(R) -> Stage:
         p_TB = s.p_WB[w, b] - s.p_WT[w, t]
         applied = s.F_applied[w, b]
         f_applied = bottom(applied)
-        return join(
-            n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied
-        )
+        return join(n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied)
 
     @wp.func
     def rne(s: struct, w: int, lane: int):
@@ -56,11 +56,15 @@ def make(R) -> Stage:
             last = s.tree_body_start[t + 1]
             for b in range(first, last):
                 s.F_T[w, b] = body_force(s, w, t, b)
-            for i in range(last - first):
-                b = last - 1 - i
+            for j in range(last - first):
+                b = last - 1 - j
                 F = s.F_T[w, b]
-                for k in range(s.body_dof_start[b], s.body_dof_start[b] + s.body_nv[b]):
-                    s.tau[w, k] = -wp.dot(s.S_T[w, k], F) - s.dof_damping[w, k] * s.v[w, k]
+                for i in range(s.body_nv[b]):
+                    k = s.body_dof_start[b] + i
+                    # stiffness is zero where coordinates and velocities do not match one to one
+                    stretch = s.q[w, s.body_q_start[b] + i] - s.dof_reference[w, k]
+                    spring = s.dof_stiffness[w, k] * stretch
+                    s.tau[w, k] = -wp.dot(s.S_T[w, k], F) - s.dof_damping[w, k] * s.v[w, k] - spring
                 parent = s.body_parent[b]
                 if parent >= 0:
                     s.F_T[w, parent] = s.F_T[w, parent] + F

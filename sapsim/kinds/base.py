@@ -10,10 +10,12 @@ the chain, so the set of kinds that a scene uses never causes a compilation.
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class JointKind:
         neutral: the external coordinates at rest, nq numbers.
         moves: False where the joint only attaches (fixed).
         needs_world: True where the parent must be the world (floating).
+        default_axis: the axis where the file gives none.
+        S_F (axis, q) -> (6, nv): the motion subspace on the host, [rotation; translation of Mo], axes of F.
         make: (R) -> JointFuncs.
     """
 
@@ -40,9 +44,11 @@ class JointKind:
     v_names: tuple[str, ...]
     v_units: tuple[str, ...]
     neutral: tuple[float, ...]
+    S_F: Callable[[Sequence[float], Sequence[float]], np.ndarray]
     make: Callable[[Any], "JointFuncs | None"]
     moves: bool = True
     needs_world: bool = False
+    default_axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class ShapeKind:
     Fields:
         name: the key in scene files.
         nparam: how many lengths the key takes (1: a number, 3: a list, 0: an empty mapping).
+        keys: names of the lengths where the file gives them as a mapping, in the order of params; else empty.
         size (params) -> three numbers of the device code [m].
         volume (params) -> [m^3], or None where the shape has none.
         unit_inertia (params) -> principal moments per unit mass about the centre [m^2], three numbers.
@@ -88,6 +95,7 @@ class ShapeKind:
     volume: Callable[[tuple[float, ...]], float | None]
     unit_inertia: Callable[[tuple[float, ...]], tuple[float, float, float] | None]
     radius: Callable[[tuple[float, float, float]], float]
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

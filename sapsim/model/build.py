@@ -97,10 +97,10 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
             last[parent[b]] = max(last[parent[b]], last[b])
     joints = [scene.joints[g.joint] for g in bodies]
     ndof = len(dof_body)
-    armature, damping = np.zeros(ndof), np.zeros(ndof)
+    per_dof = {name: np.zeros(ndof) for name in ("armature", "damping", "stiffness", "reference")}
     for b, joint in enumerate(joints):
-        armature[body_dof[b] : body_dof[b] + nv[b]] = joint.armature
-        damping[body_dof[b] : body_dof[b] + nv[b]] = joint.damping
+        for name, values in per_dof.items():
+            values[body_dof[b] : body_dof[b] + nv[b]] = getattr(joint, name)
     path_start, path, mask = _paths(parent, body_dof, nv)
     gravity = [scene.gravity if scene.links[bodies[m[0]].root].gravity else (0.0, 0.0, 0.0) for m in trees]
     q_start = np.concatenate([[0], np.cumsum([k.nq for k in kinds])]).astype(np.int32)
@@ -125,8 +125,7 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
         "body_p_PF": _rows([g.X_PF.p for g in bodies], (3,)),
         "body_Q_PF": _rows([g.X_PF.q for g in bodies], (4,)),
         "body_axis": _rows([j.axis for j in joints], (3,)),
-        "dof_armature": _rows(armature),
-        "dof_damping": _rows(damping),
+        **{f"dof_{name}": _rows(values) for name, values in per_dof.items()},
         "tree_gravity": _rows(gravity, (3,)),
     }
 

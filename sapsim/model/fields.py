@@ -74,6 +74,8 @@ body_Q_PF      | nbody   | quat  | -       | P  | build | its orientation
 body_axis      | nbody   | vec3  | -       | F  | build | joint axis
 dof_armature   | ndof    | real  | kg or kg m^2      | - | build | reflected inertia on A's diagonal
 dof_damping    | ndof    | real  | N s/m or N m s/rad | - | build | viscous damping, implicit in A
+dof_stiffness  | ndof    | real  | N/m or N m/rad | - | build | spring of a joint of one degree of freedom
+dof_reference  | ndof    | real  | m or rad | - | build | coordinate at which it is at rest
 tree_gravity   | ntree   | vec3  | m/s^2   | W  | build | gravity of the tree
 shape_size     | nshape  | vec3  | m       | -  | build | sizes of the shape, as its kind orders them
 shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the body
@@ -199,8 +201,5 @@ rec_scalars        | crow ccontact | vec3 | m, N/m, - | - | record_contacts | de
 """
 
 FIELDS: dict[str, Field] = {
-    f.name: f
-    for f in (
-        _rows("topology", _TOPOLOGY) + _rows("model", _MODEL) + _rows("data", _DATA) + _rows("record", _RECORD)
-    )
+    f.name: f for f in (_rows("topology", _TOPOLOGY) + _rows("model", _MODEL) + _rows("data", _DATA) + _rows("record", _RECORD))
 }

@@ -53,7 +53,7 @@ def body_tables(scene: Any) -> list[Table]:
 
 
 def joint_tables(scene: Any, sim: Any) -> list[Table]:
-    """Joints: type, links, placement, axis, where their coordinates lie, damping, armature."""
+    """Joints: type, links, placement, axis, where their coordinates lie, damping, armature, spring."""
     row = {link.name: i for i, link in enumerate(scene.links)}
     joints = scene.joints
 
@@ -79,6 +79,8 @@ def joint_tables(scene: Any, sim: Any) -> list[Table]:
         ),
         (joint("damping", "float64", "N s/m or N m s/rad", "viscous damping"), [j.damping for j in joints]),
         (joint("armature", "float64", "kg or kg m^2", "reflected inertia of the drive"), [j.armature for j in joints]),
+        (joint("stiffness", "float64", "N/m or N m/rad", "stiffness of the spring"), [j.stiffness for j in joints]),
+        (joint("reference", "float64", "m or rad", "coordinate at which the spring is at rest"), [j.reference for j in joints]),
     ]
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from sapsim.reference.spatial import Placement, placement, spatial_inertia
 
 WORLD = "world"
-NQ = {"revolute": 1, "continuous": 1, "prismatic": 1, "floating": 7, "fixed": 0}
-NV = {"revolute": 1, "continuous": 1, "prismatic": 1, "floating": 6, "fixed": 0}
+NQ = {"revolute": 1, "continuous": 1, "prismatic": 1, "ball": 4, "planar": 3, "floating": 7, "fixed": 0}
+NV = {"revolute": 1, "continuous": 1, "prismatic": 1, "ball": 3, "planar": 3, "floating": 6, "fixed": 0}
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Body:
         mass [kg], com [m] in B, inertia [kg m^2] about the com in axes B.
         weight: sum of m (1, com) over the links that feel gravity, (mass, mass * com).
         damping [N s/m or N m s/rad], armature [kg or kg m^2].
+        stiffness [N/m or N m/rad], reference [m or rad]: of a spring on a joint of one coordinate.
         iq, nq: first coordinate and their number in the external q.  iv: first entry of the external qd.
         dof, nv: first degree of freedom and their number in the internal v.
     """
@@ -44,6 +45,8 @@ class Body:
     weight: tuple[float, np.ndarray]
     damping: float
     armature: float
+    stiffness: float
+    reference: float
     iq: int
     nq: int
     iv: int
@@ -205,6 +208,8 @@ def _body(scene, roots, joint, parent, tree, X_PF, iq, iv, dof) -> Body:
         weight=(heavy, heavy_first),
         damping=joint.damping,
         armature=joint.armature,
+        stiffness=joint.stiffness,
+        reference=joint.reference,
         iq=iq,
         nq=NQ[joint.kind],
         iv=iv,

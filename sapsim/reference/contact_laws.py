@@ -2,7 +2,7 @@
 
 vc = (vt1, vt2, vn) is the velocity of B against A in the contact frame, vn > 0 separates.  Each law freezes its data at
 the start of the step.  Sources: sap_formulas 3.1 (`sap`: Castro, Permenter, Han 2022, arXiv 2110.10107, the cone and
-its projection) and 3.2 (`lagged`: Castro et al. 2023, arXiv 2312.03908, Hunt-Crossley with lagged friction).
+its projection) and 3.2 (`similar`, `lagged`: Castro et al. 2023, arXiv 2312.03908, Hunt-Crossley).
 """
 
 from dataclasses import dataclass
@@ -83,8 +83,8 @@ class Sap:
         return dP / self.R  # column by column: dgamma/dvc = dP (-R^-1)
 
 
-class Lagged:
-    """`lagged`: Hunt-Crossley normal impulse, friction bounded by the normal impulse of the old state."""
+class HuntCrossley:
+    """What `lagged` and `similar` share: the normal impulse n(z) of Hunt and Crossley and its potential."""
 
     near_rigid = False
 
@@ -113,21 +113,51 @@ class Lagged:
         start = v_hat if self.fe0 < 0.0 else 0.0
         return polynomial(min(z, v_hat)) - polynomial(start)
 
+    def slip(self, vc: np.ndarray) -> tuple[float, np.ndarray]:
+        """sqrt(vt.vt + eps^2), and t: shorter than 1, which keeps G positive along the slip."""
+        soft = float(np.sqrt(vc[:2] @ vc[:2] + self.epsilon**2))
+        return soft, vc[:2] / soft
+
+
+class Lagged(HuntCrossley):
+    """`lagged`: friction bounded by the normal impulse of the old state."""
+
     def gamma(self, vc: np.ndarray) -> np.ndarray:
-        soft = np.sqrt(vc[:2] @ vc[:2] + self.epsilon**2)
-        return np.append(-self.mu * self.n0 * vc[:2] / soft, self.normal_impulse(vc[2])[0])
+        _, t = self.slip(vc)
+        return np.append(-self.mu * self.n0 * t, self.normal_impulse(vc[2])[0])
 
     def cost(self, vc: np.ndarray) -> float:
-        soft = np.sqrt(vc[:2] @ vc[:2] + self.epsilon**2)
+        soft, _ = self.slip(vc)
         return -self.normal_potential(vc[2]) + self.mu * self.n0 * (soft - self.epsilon)
 
     def hessian(self, vc: np.ndarray) -> np.ndarray:
-        soft = np.sqrt(vc[:2] @ vc[:2] + self.epsilon**2)
-        t = vc[:2] / soft  # shorter than 1: what keeps G positive along the slip
+        soft, t = self.slip(vc)
         G = np.zeros((3, 3))
         G[:2, :2] = self.mu * self.n0 / soft * (np.eye(2) - np.outer(t, t))
         G[2, 2] = -self.normal_impulse(vc[2])[1]
         return G
 
 
-LAWS = {"sap": Sap, "lagged": Lagged}
+class Similar(HuntCrossley):
+    """`similar`: one potential of z = vn - mu ||vt||_s, so that friction and normal impulse belong to the same instant."""
+
+    def z(self, vc: np.ndarray) -> float:
+        return vc[2] - self.mu * (self.slip(vc)[0] - self.epsilon)
+
+    def gamma(self, vc: np.ndarray) -> np.ndarray:
+        n, _ = self.normal_impulse(self.z(vc))
+        return n * np.append(-self.mu * self.slip(vc)[1], 1.0)
+
+    def cost(self, vc: np.ndarray) -> float:
+        return -self.normal_potential(self.z(vc))
+
+    def hessian(self, vc: np.ndarray) -> np.ndarray:
+        soft, t = self.slip(vc)
+        n, slope = self.normal_impulse(self.z(vc))
+        dz = np.append(-self.mu * t, 1.0)  # gradient of z
+        G = -slope * np.outer(dz, dz)
+        G[:2, :2] += self.mu * n / soft * (np.eye(2) - np.outer(t, t))
+        return G
+
+
+LAWS = {"sap": Sap, "similar": Similar, "lagged": Lagged}

@@ -1,7 +1,7 @@
 """The step without constraints: A, tau and v* (sap_formulas 1.1).
 
     A = M(q0) + diag(armature) + h diag(damping)
-    tau = gravity + applied - c(q0, v0) - damping v0
+    tau = gravity + applied - c(q0, v0) - damping v0 - stiffness (q0 - reference)
     v* = v0 + h A^-1 tau
 Damping appears twice so that it acts on the new velocity: A v* = (M + armature) v0 + h (tau + damping v0).
 """
@@ -33,8 +33,18 @@ def calc_free_motion(scene, system: System, kin: Kinematics, v0: np.ndarray, t: 
     A = calc_mass_matrix(system, kin) + np.diag(armature) + h * np.diag(damping)
     bias = calc_generalized_forces(system, kin, v0, np.zeros(system.nv))
     tau = calc_gravity(system, kin, np.array(scene.gravity)) + calc_applied(scene, system, kin, t) - bias - damping * v0
+    tau = tau - calc_springs(system, kin.q)
     v_star = v0 + h * np.linalg.solve(A, tau) if system.nv else v0.copy()
     return FreeMotion(A, tau, v_star)
+
+
+def calc_springs(system: System, q0: np.ndarray) -> np.ndarray:
+    """stiffness (q0 - reference) of every dof, (nv,)."""
+    tau = np.zeros(system.nv)
+    for body in system.bodies:
+        if body.stiffness > 0.0:
+            tau[body.dofs] = body.stiffness * (q0[body.q] - body.reference)
+    return tau
 
 
 def calc_gravity(system: System, kin: Kinematics, g: np.ndarray) -> np.ndarray:

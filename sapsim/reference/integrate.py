@@ -3,8 +3,8 @@
 N maps velocities to coordinate rates at the start of the step; with the new v this is symplectic Euler.  For a floating
 joint
     p_FM += h R_FW v_o,    quat += h/2 [omega_F, 0] quat,  then divided by its length,
-so a step turns by 2 atan(h |omega| / 2) about omega: the direction that Drake's update has too, which leaves the length
-as it comes.
+and likewise for a ball joint, whose velocity is omega_F.  So a step turns by 2 atan(h |omega| / 2) about omega: the
+direction that Drake's update has too, which leaves the length as it comes.
 """
 
 import numpy as np
@@ -17,12 +17,18 @@ def step_coordinates(system: System, q0: np.ndarray, v: np.ndarray, h: float) ->
     """External coordinates (nq) after a step of h [s] with internal velocities v (nv)."""
     q = q0.copy()
     for body in system.bodies:
-        if body.kind != "floating":
+        if body.kind == "ball":
+            q[body.q] = _turned(q0[body.q], v[body.dofs], h)
+        elif body.kind == "floating":
+            R_FW = body.X_PF.R.T  # the parent is the world
+            omega_F, v_F = R_FW @ v[body.dofs][:3], R_FW @ v[body.dofs][3:]
+            q[body.q] = np.concatenate([q0[body.q][:3] + h * v_F, _turned(q0[body.q][3:], omega_F, h)])
+        else:
             q[body.q] += h * v[body.dofs]
-            continue
-        R_FW = body.X_PF.R.T  # the parent is the world
-        omega_F, v_F = R_FW @ v[body.dofs][:3], R_FW @ v[body.dofs][3:]
-        p, quat = q0[body.q][:3], q0[body.q][3:]
-        quat = quat + 0.5 * h * quaternion_product(np.append(omega_F, 0.0), quat)
-        q[body.q] = np.concatenate([p + h * v_F, quat / np.linalg.norm(quat)])
     return q
+
+
+def _turned(quat: np.ndarray, omega_F: np.ndarray, h: float) -> np.ndarray:
+    """quat + h N(quat) omega, normalised."""
+    quat = quat + 0.5 * h * quaternion_product(np.append(omega_F, 0.0), quat)
+    return quat / np.linalg.norm(quat)

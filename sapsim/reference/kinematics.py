@@ -3,9 +3,9 @@
     X_WB = X_WP X_PF X_FM(q)             M is the child's own frame
     V_B = shift(V_P) + S v_joint = J_B v     at Bo, world axes, [omega; v_o]
 
-S_F, the motion subspace in F, is constant for every joint here: revolute [a; 0], prismatic [0; a], floating R_FW, since
-its v = [omega, v_o] is in world axes and F does not move.  So the relative acceleration of M in F is S_F vdot, without
-a bias.
+S_F, the motion subspace in F, is constant for every joint here: revolute [a; 0], prismatic [0; a], ball [1; 0], planar
+[0, 0, n; e_x, e_y, 0], floating R_FW, since its v = [omega, v_o] is in world axes and F does not move.  So the relative
+acceleration of M in F is S_F vdot, without a bias.
 """
 
 from dataclasses import dataclass
@@ -19,17 +19,19 @@ from sapsim.reference.spatial import (
     quaternion_to_rotation,
     rotation_to_quaternion,
     shift_twist,
+    skew,
 )
 
 
 @dataclass(frozen=True)
 class Kinematics:
-    """Per body: placement X_WB, S (6, nv_joint), J (6, nv) and V (6,), all at Bo in world axes."""
+    """Per body: placement X_WB, S (6, nv_joint), J (6, nv) and V (6,), all at Bo in world axes; and q they were made from."""
 
     X_WB: list[Placement]
     S: list[np.ndarray]
     J: list[np.ndarray]
     V: list[np.ndarray]
+    q: np.ndarray
 
 
 def calc_X_FM(body: Body, q: np.ndarray) -> Placement:
@@ -38,13 +40,33 @@ def calc_X_FM(body: Body, q: np.ndarray) -> Placement:
         return Placement(axis_angle_to_rotation(body.axis, q[0]), np.zeros(3))
     if body.kind == "prismatic":
         return Placement(np.eye(3), q[0] * body.axis)
+    if body.kind == "ball":
+        return Placement(quaternion_to_rotation(q), np.zeros(3))
+    if body.kind == "planar":
+        return Placement(axis_angle_to_rotation(body.axis, q[2]), plane_axes(body.axis) @ q[:2])
     return Placement(quaternion_to_rotation(q[3:]), q[:3])
+
+
+def plane_axes(n: np.ndarray) -> np.ndarray:
+    """e_x, e_y (3, 2) of a planar joint with the unit normal n in F.
+
+    x and y after the shortest rotation of z to n; where n_z < 0, of -z to n, after the half-turn (x, -y, -z).
+    """
+    start = np.eye(3) if n[2] >= 0.0 else np.diag([1.0, -1.0, -1.0])
+    z = start[:, 2]
+    turn = skew(np.cross(z, n))  # sine times axis; R = 1 + [s]x + [s]x^2 / (1 + cosine)
+    return ((np.eye(3) + turn + turn @ turn / (1.0 + z @ n)) @ start)[:, :2]
 
 
 def calc_S(body: Body, R_WF: np.ndarray) -> np.ndarray:
     """Motion subspace at Mo in world axes, (6, nv): twist of M in F for unit rates."""
     if body.kind == "floating":
         return np.eye(6)
+    if body.kind == "ball":
+        return np.concatenate([R_WF, np.zeros((3, 3))])
+    if body.kind == "planar":
+        e = R_WF @ plane_axes(body.axis)
+        return np.block([[np.zeros((3, 2)), (R_WF @ body.axis)[:, None]], [e, np.zeros((3, 1))]])
     a_W = R_WF @ body.axis
     column = np.concatenate([np.zeros(3), a_W] if body.kind == "prismatic" else [a_W, np.zeros(3)])
     return column[:, None]
@@ -65,7 +87,7 @@ def calc_kinematics(system: System, q: np.ndarray, v: np.ndarray) -> Kinematics:
         S.append(S_B)
         J.append(J_B)
         V.append(J_B @ v)
-    return Kinematics(X_WB, S, J, V)
+    return Kinematics(X_WB, S, J, V, q)
 
 
 def point_jacobian(system: System, kin: Kinematics, body: int, p_W: np.ndarray) -> np.ndarray:

@@ -1,15 +1,17 @@
 """Contact points of two shapes.  NumPy twins of kinds/pairs, float64, written for reading.
 
-Each twin takes the lengths of the two shapes as scene files give them (sphere: radius; box: full lengths; plane: none),
-their placements X_WA, X_WB and the margin, and returns (nhat, points): the unit normal from A to B in world axes, and
-for each point (p, depth, feature): p the witness on A's surface [m, world], depth [m] > -margin along nhat, and the
-name of the features that meet there.  The witness on B is p - depth nhat.  What is reported, and how ties are broken,
-is said in the files of kinds/pairs; box against box is in box_pair.py.
+Each twin takes the lengths of the two shapes as scene files give them (sphere: radius; box: full lengths; capsule:
+radius and length; plane: none), their placements X_WA, X_WB and the margin, and returns (nhat, points): the unit normal
+from A to B in world axes, and for each point (p, depth, feature): p the witness on A's surface [m, world], depth [m] >
+-margin along nhat, and the name of the features that meet there.  The witness on B is p - depth nhat.  What is reported,
+and how ties are broken, is said in the files of kinds/pairs; box against box is in box_pair.py, capsules are in
+capsule_pairs.py.
 """
 
 import numpy as np
 
 from sapsim.reference.box_pair import box_box
+from sapsim.reference.capsule_pairs import box_capsule, capsule_capsule, capsule_plane, capsule_sphere
 from sapsim.reference.spatial import Placement
 
 Points = list[tuple[np.ndarray, float, int]]
@@ -66,8 +68,12 @@ def _keep(points: Points, margin: float) -> Points:
 # by the kinds of the two shapes, in the order of the arguments
 PAIRS = {
     ("box", "box"): box_box,
+    ("box", "capsule"): box_capsule,
     ("box", "plane"): box_plane,
     ("box", "sphere"): box_sphere,
+    ("capsule", "capsule"): capsule_capsule,
+    ("capsule", "plane"): capsule_plane,
+    ("capsule", "sphere"): capsule_sphere,
     ("plane", "sphere"): plane_sphere,
     ("sphere", "sphere"): sphere_sphere,
 }

@@ -155,6 +155,8 @@ def _place_joint(name: str, joint: str, content: ModelJoint, X_WI: Pose, start: 
         armature=content.armature,
         collide=content.collide,
         where=content.where,
+        stiffness=content.stiffness,
+        reference=content.reference,
     )
 
 

@@ -41,9 +41,9 @@ def _known(family: str, contract: tuple[str, ...]) -> Choice:
 
 
 def _lengths(kind: ShapeKind) -> Type:
-    """How a shape's lengths are written [m]: a number, a list, or an empty mapping."""
-    if kind.nparam == 0:
-        return Record({})
+    """How a shape's lengths are written [m]: a mapping, a number, or a list."""
+    if kind.keys or kind.nparam == 0:
+        return Record({key: Key(_sized, "[m]", required=True) for key in kind.keys})
     return _sized if kind.nparam == 1 else Vector(kind.nparam, _sized)
 
 
@@ -139,15 +139,15 @@ JOINT = Record(
         "parent": Key(_name, "a link, or world", required=True),
         "child": Key(_name, "a link", required=True),
         "origin": Key(POSE, "of the joint frame in the parent link"),
-        "axis": Key(_vec3, "in the joint frame; normalised"),
+        "axis": Key(_vec3, "in the joint frame; normalised; of a planar joint the normal"),
         "axis2": Key(Later(), ""),
         "pitch": Key(Later(), ""),
         "limit": Key(Later(neutral={}), ""),
         "damping": Key(_not_negative, "[N s/m or N m s/rad]"),
         "friction": Key(Later(_number, neutral=0.0), ""),
         "armature": Key(_not_negative, "[kg or kg m^2]"),
-        "stiffness": Key(Later(_number, neutral=0.0), ""),
-        "reference": Key(Later(_number, neutral=0.0), ""),
+        "stiffness": Key(_not_negative, "of a spring [N/m or N m/rad]; joints of one degree of freedom"),
+        "reference": Key(_number, "coordinate at which the spring is at rest [m or rad]"),
         "locked": Key(Later(_flag, neutral=False), ""),
         "collide": Key(_flag, "whether the two bodies of the joint may touch"),
     }

@@ -1,8 +1,9 @@
 """Materials by name, and the collision shapes that use them."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from sapsim.kinds.base import registry
+from sapsim.kinds.base import ShapeKind, registry
 from sapsim.scene.grammar import Section
 from sapsim.scene.keys import SHAPE_KEYS
 from sapsim.scene.poses import read_pose
@@ -52,10 +53,19 @@ def read_shape(section: Section, name: str, X_LG: Pose, materials: Materials, re
     found = materials.find(material, section.where("material"), report) if material else materials.default
     if len(kinds) != 1:
         return None
-    value = section[kinds[0]]
-    nparam = registry("shapes")[kinds[0]].nparam
-    params = () if nparam == 0 else (value,) if nparam == 1 else tuple(value)
+    params = _lengths(registry("shapes")[kinds[0]], section[kinds[0]])
+    if params is None:
+        return None
     return Shape(name, kinds[0], params, X_LG, found, material, section.where())
+
+
+def _lengths(kind: ShapeKind, value: Any) -> tuple[float, ...] | None:
+    """The lengths of a shape as its kind orders them; None where some were refused."""
+    if kind.keys:
+        return tuple(value[k] for k in kind.keys) if set(kind.keys) <= set(value) else None
+    if kind.nparam == 0:
+        return ()
+    return (value,) if kind.nparam == 1 else tuple(value)
 
 
 def read_shapes(items: list[tuple[Where, Section]], materials: Materials, report: Report) -> tuple[Shape, ...]:

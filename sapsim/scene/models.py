@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sapsim.kinds.base import registry
+from sapsim.kinds.base import JointKind, registry
 from sapsim.scene.grammar import Items, Section
 from sapsim.scene.inertials import read_inertial
 from sapsim.scene.materials import Materials, read_shapes
@@ -43,6 +43,8 @@ class ModelJoint:
     armature: float
     collide: bool
     where: Where
+    stiffness: float = 0.0
+    reference: float = 0.0
 
 
 @dataclass
@@ -153,21 +155,32 @@ def _read_joint(model: Model, name: str, section: Section, report: Report) -> No
         armature=section.get("armature", 0.0),
         collide=section.get("collide", False),
         where=section.where(),
+        stiffness=section.get("stiffness", 0.0),
+        reference=section.get("reference", 0.0),
     )
-    if kind is not None and kind.nv == 0:
-        for key in ("axis", "damping", "armature"):
-            if key in section:
-                report.warn(section.where(key), "no-effect", f"`{key}` has no effect on a {kind.name} joint", "remove it")
+    if kind is not None:
+        _check_keys(section, kind, report)
 
 
-def _read_axis(section: Section, kind, report: Report) -> Vec3:
-    default = (1.0, 0.0, 0.0)
+def _check_keys(section: Section, kind: JointKind, report: Report) -> None:
+    """Refuse a spring on a joint of several coordinates; warn of keys that do nothing."""
+    if kind.nv > 1 and section.get("stiffness", 0.0) > 0.0:
+        text = f"a {kind.name} joint has {kind.nv} degrees of freedom; `stiffness` needs a joint with one"
+        report.error(section.where("stiffness"), "not-one-dof", text, "remove it, or chain joints of one degree of freedom")
+    for key in ("axis", "damping", "armature", "stiffness", "reference"):
+        unused = not kind.uses_axis if key == "axis" else kind.nv == 0
+        if key in section and unused:
+            report.warn(section.where(key), "no-effect", f"`{key}` has no effect on a {kind.name} joint", "remove it")
+
+
+def _read_axis(section: Section, kind: JointKind | None, report: Report) -> Vec3:
+    default = kind.default_axis if kind else (1.0, 0.0, 0.0)
     axis = section.get("axis", default)
     norm = math.hypot(*axis)
     if norm == 0.0:
         if kind is None or kind.uses_axis:
             text = f"found {list(axis)}; an axis needs a direction"
-            report.error(section.where("axis"), "zero-axis", text, "leave it away for [1, 0, 0]")
+            report.error(section.where("axis"), "zero-axis", text, f"leave it away for {[int(a) for a in default]}")
         return default
     return axis if norm == 1.0 else as_vec3([a / norm for a in axis])
 

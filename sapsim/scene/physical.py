@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sapsim.kinds.base import JointKind, registry
+from sapsim.kinds.base import registry
 from sapsim.scene.bodies import LinkGroup, Tree, group_links
 from sapsim.scene.inertials import MassSum, impossible
 from sapsim.scene.report import Report, listing
@@ -67,21 +67,6 @@ def _refuse_impossible(scene: Tree, group: LinkGroup, report: Report) -> bool:
     return True
 
 
-def _motion_subspace(kind: JointKind, axis: tuple[float, float, float]) -> np.ndarray:
-    """S (6, nv), [rotation; translation] in F, of a joint at its neutral position.
-
-    From the units of the joint's velocities: about or along the axis where it has one, else along x, y, z in turn.
-    """
-    S = np.zeros((6, kind.nv))
-    used = [0, 0]
-    for k, unit in enumerate(kind.v_units):
-        block = 0 if unit.startswith("rad") else 1
-        direction = np.asarray(axis) if kind.uses_axis else np.eye(3)[used[block]]
-        S[3 * block : 3 * block + 3, k] = direction
-        used[block] += 1
-    return S
-
-
 def _check_subtrees(scene: Tree, groups: list[LinkGroup], refused: list[bool], report: Report) -> None:
     """S^T I S > 0 for every moving joint, with I the inertia of all that it carries, all joints at zero.
 
@@ -92,7 +77,8 @@ def _check_subtrees(scene: Tree, groups: list[LinkGroup], refused: list[bool], r
     for g in range(len(groups) - 1, 0, -1):  # parents come before their children
         group = groups[g]
         joint = scene.joints[group.joint]
-        S = _motion_subspace(registry("joints")[joint.kind], joint.axis)
+        kind = registry("joints")[joint.kind]
+        S = kind.S_F(joint.axis, kind.neutral)
         if not settled[g] and _is_massless(carried[g], S):
             settled[g] = True
             link = scene.links[group.root]

@@ -99,6 +99,8 @@ class Joint:
     damping: float = 0.0  # [N s/m or N m s/rad]
     armature: float = 0.0  # [kg or kg m^2]
     collide: bool = False
+    stiffness: float = 0.0  # [N/m or N m/rad] of the spring -stiffness (q - reference), one-coordinate joints only
+    reference: float = 0.0  # [m or rad]
     where: Where = Where()
 
 

@@ -76,7 +76,7 @@ def row_contacts(file: dict, row: int) -> slice:
     return slice(start, start + count)
 
 
-@pytest.fixture(scope="module", params=["lagged", "sap"])
+@pytest.fixture(scope="module", params=["lagged", "sap", "similar"])
 def certified(request, tmp_path_factory):
     """One run with default tolerances, of free bodies and a jointed chain."""
     folder = tmp_path_factory.mktemp("certificate")
@@ -169,7 +169,7 @@ def test_linear_book_closes_to_the_recorded_residual(certified):
         assert np.linalg.norm(total) <= np.sqrt(total_mass) * residual + 1e-12 * total_size
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
 def test_books_close_at_a_tight_tolerance(law, tmp_path):
     """At relative_tolerance 1e-13 linear and angular momentum close within 1e-10 of the momentum's scale."""
     text = SCENE.replace("LAW", law).replace("CHAIN", "")

@@ -61,10 +61,11 @@ def delassus_of_cube_corner(height: float) -> float:
     return np.linalg.norm(W) / 3
 
 
+@pytest.mark.parametrize("law", ["lagged", "similar"])
 @pytest.mark.parametrize("h", [0.001, 0.005])
-def test_creep_of_law_lagged(h):
-    """mu n0 v / sqrt(v^2 + vs^2) = m g sin in sum:  v = vs rho / sqrt(1 - rho^2), rho = tan / mu, for every h and k."""
-    text, _ = slope(1e5, LAW="lagged", STEP=h, FRICTION=0.6)
+def test_creep_of_hunt_crossley_laws(h, law):
+    """mu n v / sqrt(v^2 + vs^2) = m g sin in sum:  v = vs rho / sqrt(1 - rho^2), rho = tan / mu, for every h and k."""
+    text, _ = slope(1e5, LAW=law, STEP=h, FRICTION=0.6)
     _, block = run(text)
     rho = np.tan(THETA) / 0.6
     creep = STICTION * rho / np.sqrt(1 - rho**2)
@@ -154,6 +155,27 @@ def test_glide_of_law_sap():
     assert phi == pytest.approx(-4.31018e-4, rel=1e-5)  # less than half of m g / (4 k) = 9.81e-4: gliding matters
     assert depth(sim, block, "body") == pytest.approx(-phi, rel=1e-5)
     assert block.joint_qd[-1, 0] == pytest.approx([speed, 0, 0, 0, 0, 0], abs=1e-5 * speed)
+
+
+def test_glide_of_law_similar():
+    """The same with law `similar`, which feels the normal force of a body that sinks at z = -mu (||v||_s):
+
+    n (k phi - h k z) (1 - d z) = m g, with n = 4 corners:  k phi = (m g / 4) / (1 + d mu |v|) - h k mu |v|.
+    """
+    mu, k, h, d = 0.5, 2.5e4, 0.001, 50.0
+    speed = 0.02
+    sink = mu * (float(np.hypot(speed, STICTION)) - STICTION)
+    phi = -((G / 4) / (1 + d * sink) - h * k * sink) / k
+    text = fill(LEVEL, LAW="similar", STEP=h, STIFFNESS=2 * k, FRICTION=mu, SHAPE="box: [0.1, 0.1, 0.1]",
+                Z=0.05 + 1.01 * phi, SPEED=speed)  # fmt: skip
+    # friction is mu m g |t|, a little less than mu m g
+    push = mu * G * speed / float(np.hypot(speed, STICTION))
+    text += f"forces: {{push: {{link: body, force: [{push!r}, 0, 0], point: [0, 0, {-(0.05 + phi / 2)!r}]}}}}\n"
+    sim, block = run(text)
+    assert phi == pytest.approx(-5.55e-5, rel=1e-2)  # a little more than half of m g / (4 k) = 9.81e-5
+    # 1e-6: settling takes 1e-7 from the speed, on which phi hangs
+    assert depth(sim, block, "body") == pytest.approx(-phi, rel=1e-6)
+    assert block.joint_qd[-1, 0] == pytest.approx([speed, 0, 0, 0, 0, 0], abs=1e-6 * speed)
 
 
 # A ball on a carriage without rotation: vertical slider, massless rail, horizontal slider; g = 10.

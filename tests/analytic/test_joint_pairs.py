@@ -35,7 +35,7 @@ instances:
 """
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
 def test_collide(law):
     sim, block = run(SCENE, f"contact.law={law}")
     c = block.contacts

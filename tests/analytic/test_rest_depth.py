@@ -36,7 +36,7 @@ bodies:
 """
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
 def test_weight_over_stiffness(law):
     """Depth m g / (n k), n = 4 for the cube and 1 for the ball, on a slider as well as free.
 

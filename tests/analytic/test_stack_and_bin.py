@@ -11,7 +11,7 @@ from yaml_scene import simulation
 SCENES = Path(__file__).parents[2] / "scenes"
 STACK = (SCENES / "ten_box_stack.yaml").read_text()
 BIN = (SCENES / "mixed_bin.yaml").read_text()
-LAWS = ["lagged", "sap"]
+LAWS = ["lagged", "sap", "similar"]
 
 
 def run_scene(text: str, law: str, h: float):

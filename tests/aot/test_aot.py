@@ -14,11 +14,11 @@ from sapsim.step.pipeline import all_stages
 
 ARCH = 90
 LIMIT = 4096  # [bytes] a thread
-LAWS = ("lagged", "sap")
+LAWS = ("lagged", "sap", "similar")
 
 
 def stages(precision: str) -> dict[str, object]:
-    """Every stage of both laws once, by name."""
+    """Every stage of all laws once, by name."""
     return {stage.name: stage for law in LAWS for stage in all_stages(real(precision), law)}
 
 

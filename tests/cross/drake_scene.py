@@ -1,4 +1,4 @@
-"""One scene in two engines: six spheres and two jointed chains with damping and armature over a half-space.
+"""One scene in two engines: six spheres and two jointed chains with springs, damping and armature over a half-space.
 
 `scene_text` gives the scene in sapsim's own format, `DrakeScene` is the same in Drake, from the same numbers.  States
 go between the engines by joint names; velocities are compared in sapsim's internal form, which is Drake's too: [omega,
@@ -17,7 +17,9 @@ from pydrake.multibody.plant import (
 from pydrake.multibody.tree import (
     FixedOffsetFrame,
     PrismaticJoint,
+    PrismaticSpring,
     RevoluteJoint,
+    RevoluteSpring,
     RotationalInertia,
     SpatialInertia,
     UnitInertia,
@@ -123,6 +125,7 @@ JOINTS = {
         ),
     },
 }
+SPRINGS = {"arm/slide": (40.0, 0.05), "arm/wrist": (3.0, 0.2), "snake/hip": (0.5, -0.1)}  # stiffness, reference
 ARM_POSE = (-0.8, 0.0, 0.40)
 SNAKE_POSE = ((0.3, -0.9, 0.0598), (0.02, 0.03, 0.5))
 SNAKE_VELOCITY = ((0.4, 0.0, 0.0), (0.0, 0.5, -1.0))  # of the com of the head; angular
@@ -145,9 +148,7 @@ def scene_text(law: str, h: float, steps: int) -> str:
     for model, links in LINKS.items():
         lines += [f"  {model}:", "    links:"]
         for name, (m, com, moments, spheres) in links.items():
-            inertia = ", ".join(
-                f"{k}: {x}" for k, x in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), moments, strict=True)
-            )
+            inertia = ", ".join(f"{k}: {x}" for k, x in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), moments, strict=True))
             shapes = ", ".join(f"{{sphere: {r}, pose: {{xyz: {list(c)}}}, material: {x}}}" for r, c, x in spheres)
             inertial = f"{{mass: {m}, com: {list(com)}, inertia: {{{inertia}}}}}"
             lines.append(f"      {name}: {{inertial: {inertial}, collision: [{shapes}]}}")
@@ -156,7 +157,7 @@ def scene_text(law: str, h: float, steps: int) -> str:
             lines.append(
                 f"      {name}: {{type: {kind}, parent: {parent}, child: {child}, "
                 f"origin: {{xyz: {list(xyz)}, rpy: {list(rpy)}}}, axis: {list(axis)}, "
-                f"damping: {damping}, armature: {armature}}}"
+                f"damping: {damping}, armature: {armature}{spring_text(f'{model}/{name}')}}}"
             )
     lines.append("instances:")
     for model in LINKS:
@@ -171,6 +172,11 @@ def scene_text(law: str, h: float, steps: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def spring_text(joint: str) -> str:
+    k, reference = SPRINGS.get(joint, (0.0, 0.0))
+    return f", stiffness: {k}, reference: {reference}" if k else ""
+
+
 class DrakeScene:
     """The scene in Drake, one point per geometry pair, default tolerances."""
 
@@ -180,12 +186,14 @@ class DrakeScene:
         self.plant, _ = AddMultibodyPlant(config, builder)
         plant = self.plant
         plant.set_discrete_contact_approximation(
-            {"lagged": DiscreteContactApproximation.kLagged, "sap": DiscreteContactApproximation.kSap}[law]
+            {
+                "lagged": DiscreteContactApproximation.kLagged,
+                "sap": DiscreteContactApproximation.kSap,
+                "similar": DiscreteContactApproximation.kSimilar,
+            }[law]
         )
         plant.mutable_gravity_field().set_gravity_vector(GRAVITY)
-        plant.RegisterCollisionGeometry(
-            plant.world_body(), RigidTransform(), HalfSpace(), "ground", properties("ground")
-        )
+        plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", properties("ground"))
         for name, (r, m, material, *_) in SPHERES.items():
             body = plant.AddRigidBody(name, SpatialInertia.SolidSphereWithMass(m, r))
             plant.RegisterCollisionGeometry(body, RigidTransform(), Sphere(r), name, properties(material))
@@ -202,9 +210,7 @@ class DrakeScene:
             body = plant.AddRigidBody(f"{model}/{name}", spatial_inertia(m, com, moments))
             bodies[name] = body
             for i, (r, c, material) in enumerate(spheres):
-                plant.RegisterCollisionGeometry(
-                    body, RigidTransform(c), Sphere(r), f"{model}/{name}/{i}", properties(material)
-                )
+                plant.RegisterCollisionGeometry(body, RigidTransform(c), Sphere(r), f"{model}/{name}/{i}", properties(material))
         for name, (kind, parent, child, xyz, rpy, axis, damping, armature, _, _) in JOINTS[model].items():
             X_PF = RigidTransform(RollPitchYaw(rpy), xyz)
             if parent == "world":
@@ -218,6 +224,10 @@ class DrakeScene:
             actuator = plant.AddJointActuator(full, joint)
             actuator.set_default_rotor_inertia(armature)
             actuator.set_default_gear_ratio(1.0)
+            if full in SPRINGS:
+                spring = RevoluteSpring if kind == "revolute" else PrismaticSpring
+                k, reference = SPRINGS[full]
+                plant.AddForceElement(spring(joint, reference, k))
 
     def _slices(self, body) -> tuple[slice, slice]:
         """Places of a twin's body in Drake's q and v."""

@@ -1,4 +1,4 @@
-"""Parity with Drake (1.51.1): six spheres and two jointed chains with damping and armature on a half-space.
+"""Parity with Drake (1.51.1): six spheres and two jointed chains with springs, damping and armature on a half-space.
 
 Velocities are compared in momentum's own norm: |D^-1 (v - v_Drake)| against max(|D A v|, |D J^T gamma|) with
 D = diag(A)^-1/2.  Drake stops at a relative residual of 1e-6 and its tolerance cannot be set from Python, so a solver
@@ -16,7 +16,7 @@ from sapsim.scene.read import load
 from sapsim.step.simulation import Simulation
 
 STEPS = 60
-CASES = [(law, h) for law in ("lagged", "sap") for h in (1e-3, 1e-2)]
+CASES = [(law, h) for law in ("lagged", "sap", "similar") for h in (1e-3, 1e-2)]
 
 
 class TwinStepper:

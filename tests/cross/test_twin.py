@@ -98,12 +98,61 @@ forces:
   push: {link: arm/lower, force: [3, 0, 1], torque: [0, 0.2, 0], point: [0, 0, -1], frame: link, from: 0.0, until: 0.5}
 """
 
+LIMBS = """
+sapsim: 1
+time_step: 0.002
+steps: 1000
+contact: {law: LAW}
+world: {collision: [{plane: {}, pose: {rpy: [0.1, 0.05, 0]}}]}
+models:
+  limbs:
+    links:
+      trunk: {inertial: {mass: 1.0, com: [0.02, 0, 0.01], inertia: {ixx: 0.004, iyy: 0.005, izz: 0.006, ixy: 0.0003}},
+              collision: [{capsule: {radius: 0.06, length: 0.2}, pose: {rpy: [0, 1.5707963267948966, 0]}}]}
+      arm: {inertial: {mass: 0.4, com: [0.1, 0, 0], inertia: {ixx: 0.001, iyy: 0.003, izz: 0.003}},
+            collision: [{capsule: {radius: 0.03, length: 0.15}, pose: {xyz: [0.1, 0, 0], rpy: [0, 1.4, 0]}}]}
+      foot: {inertial: {mass: 0.5, com: [0, 0.02, -0.08], inertia: {ixx: 0.002, iyy: 0.002, izz: 0.001, ixz: 0.0001}},
+             collision: [{sphere: 0.05, pose: {xyz: [0, 0, -0.1]}}]}
+      hand: {inertial: {mass: 0.2, inertia: {ixx: 0.001, iyy: 0.001, izz: 0.001}},
+             collision: [{box: [0.06, 0.05, 0.04]}]}
+    joints:
+      hip: {type: ball, parent: trunk, child: foot, origin: {xyz: [-0.1, 0, -0.05], rpy: [0.2, 0.1, 0]}, damping: 0.02,
+            armature: 0.003}
+      shoulder: {type: planar, parent: trunk, child: arm, origin: {xyz: [0.15, 0, 0]}, axis: [0.2, 0.4, -0.6], damping: 0.5}
+      wrist: {type: prismatic, parent: arm, child: hand, origin: {xyz: [0.25, 0, 0], rpy: [0, 0.3, 0]}, stiffness: 200,
+              reference: 0.02, damping: 0.5}
+instances:
+  puppet: {model: limbs, base: floating, pose: {xyz: [0, 0, 0.25], rpy: [0.3, 0.2, 0.5]}, joint_q: {hip: [0.1, 0.2, 0, 1],
+           shoulder: [0.02, -0.01, 0.4]}, joint_qd: {hip: [1, -2, 3], shoulder: [0.3, 0.2, -2], wrist: 0.2},
+           velocity: {linear: [0.5, 0, -1.0], angular: [1, 2, 3]}}
+"""
+
+LOGS = """
+sapsim: 1
+time_step: 0.002
+steps: 1000
+contact: {law: LAW}
+materials: {wood: {stiffness: 1.0e+5, dissipation: 10, relaxation_time: 0.01, friction: 0.5}}
+world:
+  collision:
+    - {box: [0.8, 0.5, 0.1], pose: {xyz: [0, 0, -0.05]}, material: wood}
+    - {box: [0.8, 0.1, 0.5], pose: {xyz: [0, 0.2, 0.2]}, material: wood}
+    - {box: [0.8, 0.1, 0.5], pose: {xyz: [0, -0.2, 0.2]}, material: wood}
+bodies:
+  log: {capsule: {radius: 0.05, length: 0.3}, density: 700, material: wood,
+        pose: {xyz: [0.02, -0.09, 0.06], rpy: [0, 1.5707963267948966, 0]},
+        repeat: {count: [1, 3, 2], spacing: [0.2, 0.09, 0.1], jitter: {xyz: [0.02, 0.002, 0.002], rpy: [0.02, 0.02, 0.02]}}}
+  ball: {sphere: 0.06, density: 900, material: wood, pose: {xyz: [0.02, 0.03, 0.3]}, velocity: {angular: [5, 0, 0]}}
+"""
+
 # scene, steps that are compared, steps of the run between two of them, contacts that must come up
 CASES = {
     "spheres": (SPHERES, 20, 5, 4),
     "bin": (BIN, 12, 20, 12),
     "chain": (CHAIN, 20, 10, 2),
     "pendulum": (PENDULUM, 20, 5, 0),
+    "limbs": (LIMBS, 20, 10, 2),
+    "logs": (LOGS, 12, 20, 12),
 }
 
 
@@ -117,7 +166,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
 @pytest.mark.parametrize("name", CASES)
 def test_one_step_from_the_same_state(name, law, tmp_path):
     text, compared, between, contacts_expected = CASES[name]
@@ -178,7 +227,7 @@ def compare(twin, result, block):
     np.testing.assert_allclose(block.residual_scale[-1, 0], result.scale, rtol=1e-9)
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
 @pytest.mark.parametrize("option", OPTIONS)
 def test_the_path_is_the_same(option, law, tmp_path):
     """With the default tolerance: iterations, flags, status and the last iterate of the two agree, converged or not."""

@@ -53,7 +53,7 @@ def poison(sim: Simulation, stage_name: str, law: str) -> int:
     return len(written)
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
 def test_rubbish_in_the_outputs_changes_nothing(law, tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text(SCENE.replace("LAW", law))

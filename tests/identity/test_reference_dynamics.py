@@ -8,11 +8,12 @@ import pytest
 
 from sapsim.reference.bodies import build_system
 from sapsim.reference.crba import calc_mass_matrix
-from sapsim.reference.free_motion import calc_free_motion, calc_gravity
+from sapsim.reference.free_motion import calc_free_motion, calc_gravity, calc_springs
 from sapsim.reference.integrate import step_coordinates
 from sapsim.reference.kinematics import (
     calc_kinematics,
     link_placements,
+    plane_axes,
     point_jacobian,
     velocity_from_external,
     velocity_to_external,
@@ -42,19 +43,23 @@ def random_inertial(rng) -> Inertial:
 
 
 def random_scene(seed: int) -> Scene:
-    """A floating tree and one jointed to the world, ten links, branches, fixed joints inside and at the world."""
+    """A floating tree and one jointed to the world, ten links, branches, fixed joints inside and at the world.
+
+    `e` hangs on a ball joint; `i` (and `d` with an odd seed) slides on a planar one.
+    """
     rng = np.random.default_rng(seed)
     # child: parent.  `stand` is fixed to the world, `c` and `g` merge into their parents.
     parents = {"a": WORLD, "b": "a", "c": "b", "d": "c", "e": "a", "stand": WORLD, "f": "stand", "g": "f", "i": "g"}
-    kinds = {"a": "floating", "c": "fixed", "stand": "fixed", "g": "fixed"}
+    kinds = {"a": "floating", "c": "fixed", "stand": "fixed", "g": "fixed", "e": "ball", "i": "planar"}
+    kinds |= {"d": "planar"} if seed % 2 else {}
     links, joints = [], []
     for child, parent in parents.items():
         kind = kinds.get(child, rng.choice(["revolute", "prismatic", "continuous"]))
         axis = rng.normal(size=3)
-        q, v = {"fixed": (0, 0), "floating": (7, 6)}.get(kind, (1, 1))
+        q, v = {"fixed": (0, 0), "floating": (7, 6), "ball": (4, 3), "planar": (3, 3)}.get(kind, (1, 1))
         q0 = rng.normal(size=q)
-        if q == 7:
-            q0[3:] /= np.linalg.norm(q0[3:])
+        if kind in ("floating", "ball"):
+            q0[-4:] /= np.linalg.norm(q0[-4:])
         links.append(Link(child, "robot", random_inertial(rng), gravity=child != "d"))
         joints.append(
             Joint(
@@ -68,6 +73,8 @@ def random_scene(seed: int) -> Scene:
                 qd0=tuple(rng.normal(size=v)),
                 damping=float(rng.uniform(0.0, 0.5)) if v else 0.0,
                 armature=float(rng.uniform(0.0, 0.2)) if v else 0.0,
+                stiffness=float(rng.uniform(0.0, 5.0)) if v == 1 else 0.0,
+                reference=float(rng.normal()),
             )
         )
     # The order of the file is not that of the tree: coordinates of files and internal dofs differ.
@@ -108,6 +115,8 @@ def pinocchio_model(scene: Scene, system):
             "prismatic": lambda: pin.JointModelPrismaticUnaligned(body.axis),
             "revolute": lambda: pin.JointModelRevoluteUnaligned(body.axis),
             "continuous": lambda: pin.JointModelRevoluteUnaligned(body.axis),
+            "ball": pin.JointModelSpherical,
+            "planar": lambda: planar_of_pinocchio(body.axis),
         }[body.kind]()
         parent = ids[body.parent] if body.parent >= 0 else 0
         ids.append(model.addJoint(parent, kind, pin.SE3(body.X_PF.R, body.X_PF.p), body.joint))
@@ -120,15 +129,27 @@ def pinocchio_model(scene: Scene, system):
     return model, ids
 
 
+def planar_of_pinocchio(axis):
+    """Two sliders and a hinge in one joint: Pinocchio's own planar joint has the normal z and velocities in its own axes."""
+    joint = pin.JointModelComposite(3)
+    for e in plane_axes(axis).T:
+        joint.addJoint(pin.JointModelPrismaticUnaligned(e))
+    joint.addJoint(pin.JointModelRevoluteUnaligned(axis))
+    return joint
+
+
 def pinocchio_state(system, model, ids, kin, q, v, vdot):
-    """q, v, a of Pinocchio (free flyer: own axes), T with v = T v_pin, and Tdot v_pin."""
+    """q, v, a of Pinocchio (free flyer and ball: own axes), T with v = T v_pin, and Tdot v_pin."""
     q_pin, T, bias = np.zeros(model.nq), np.zeros((system.nv, model.nv)), np.zeros(system.nv)
     for b, body in enumerate(system.bodies):
         joint = model.joints[ids[b]]
         q_pin[joint.idx_q : joint.idx_q + joint.nq] = q[body.q]
         columns = slice(joint.idx_v, joint.idx_v + joint.nv)
+        if body.kind == "ball":  # own axes there, those of F here
+            T[body.dofs, columns] = quaternion_to_rotation(q[body.q])
+            continue
         if body.kind != "floating":
-            T[body.dofs, columns] = 1.0
+            T[body.dofs, columns] = np.eye(body.nv)
             continue
         R = kin.X_WB[b].R
         omega, v_o = v[body.dofs][:3], v[body.dofs][3:]
@@ -232,13 +253,13 @@ def test_gravity_is_the_gradient_of_the_potential(case):
 
 
 def test_damping_is_implicit(case):
-    """A v* = (M + armature) v0 + h (gravity - bias): damping acts on the new velocity (sap_formulas 1.1)."""
-    scene, system, _, v, kin, _ = case
+    """A v* = (M + armature) v0 + h (gravity - bias - spring): damping acts on the new velocity (sap_formulas 1.1)."""
+    scene, system, q, v, kin, _ = case
     free = calc_free_motion(scene, system, kin, v, 0.0)
     armature = np.array([b.armature for b in system.bodies for _ in range(b.nv)])
     bias = calc_generalized_forces(system, kin, v, np.zeros(system.nv))
     right = (calc_mass_matrix(system, kin) + np.diag(armature)) @ v
-    right += scene.time_step * (calc_gravity(system, kin, np.array(GRAVITY)) - bias)
+    right += scene.time_step * (calc_gravity(system, kin, np.array(GRAVITY)) - bias - calc_springs(system, q))
     np.testing.assert_allclose(free.A @ free.v_star, right, atol=ROUND_OFF * np.abs(right).max())
 
 

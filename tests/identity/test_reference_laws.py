@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sapsim.reference.contact_laws import ContactParameters, Lagged, Sap
+from sapsim.reference.contact_laws import ContactParameters, Lagged, Sap, Similar
 
 BASE = dict(h=5e-3, k=1e4, d=10.0, tau=0.01, mu=0.6, depth=2e-3, vn0=-0.1, w=0.7)
 
@@ -33,21 +33,23 @@ def sap_cases():
     yield frictionless, velocity_of_impulse(frictionless, [0.5, 0.2, 1.0]), "slip"
 
 
-def lagged_cases():
-    """Closed, beyond the zero of the elastic force, beyond the zero of the damping; slow and fast slip; n0 = 0."""
+def hunt_crossley_cases(kind):
+    """Of `lagged` or `similar`: closed, beyond the zero of the elastic force, beyond that of the damping; slow and fast
+    slip; n0 = 0."""
     for d in (0.0, 10.0):
-        law = make(Lagged, d=d)
+        law = make(kind, d=d)
         zero = law.fe0 / (law.h * law.k)
         for vt in ([0.0, 0.0], [3e-5, -4e-5], [0.3, 0.4]):
             for vn in (-1.0, 0.0, 0.5 * min(zero, 1.0 / (d + 1e-20)), 1.5 * zero):
                 yield law, np.array([*vt, vn])
-    leaving = make(Lagged, vn0=0.2)  # 1 - d vn0 < 0
+    leaving = make(kind, vn0=0.2)  # 1 - d vn0 < 0
     assert leaving.n0 == 0.0
     yield leaving, np.array([0.1, 0.2, -0.3])
-    yield make(Lagged, depth=-1e-3), np.array([0.1, 0.2, -0.5])  # open at the start, closes in the step
+    yield make(kind, depth=-1e-3), np.array([0.1, 0.2, -0.5])  # open at the start, closes in the step
 
 
-ALL_CASES = [(law, vc) for law, vc, _ in sap_cases()] + list(lagged_cases())
+ALL_CASES = [(law, vc) for law, vc, _ in sap_cases()]
+ALL_CASES += [case for kind in (Lagged, Similar) for case in hunt_crossley_cases(kind)]
 
 
 def difference(f, x, steps):
@@ -95,7 +97,7 @@ def test_hessian_is_symmetric_and_positive(law, vc):
     assert np.linalg.eigvalsh(0.5 * (G + G.T)).min() >= -1e-12 * size
 
 
-@pytest.mark.parametrize("kind", [Sap, Lagged])
+@pytest.mark.parametrize("kind", [Sap, Lagged, Similar])
 @pytest.mark.parametrize("seed", range(3))
 def test_cost_is_convex_and_impulses_monotone(kind, seed):
     """(gamma(a) - gamma(b)) . (a - b) <= 0 and the cost below its chords, over pairs of points in all branches."""
@@ -167,6 +169,16 @@ def test_lagged_stiction_creep():
     assert law.epsilon == 1e-4
     gamma = law.gamma(np.array([5.773502691896257e-5, 0.0, 0.0]))
     assert gamma[0] == pytest.approx(-0.5 * law.mu * law.n0, rel=1e-14)
+
+
+def test_similar_is_in_the_cone_and_couples_friction_to_the_normal_impulse():
+    """gamma = n(z) (-mu t, 1) with z = vn - mu ||vt||_s: at vn = 0 and 0.1 m/s of slip, z = -0.06 m/s."""
+    law = make(Similar, vn0=0.0)
+    vc = np.array([0.06, -0.08, 0.0])
+    z = -0.6 * (np.sqrt(0.01 + law.epsilon**2) - law.epsilon)
+    n = 5e-3 * (20.0 - 5e-3 * 1e4 * z) * (1.0 - 10.0 * z)
+    assert law.gamma(vc) == pytest.approx(n * np.array([-0.36, 0.48, 1.0]), rel=1e-5)  # the soft norm: (eps / |vt|)^2 / 2
+    assert law.gamma(vc)[2] == pytest.approx(n, rel=1e-14)
 
 
 def test_sap_stiction_creep():

@@ -77,6 +77,57 @@ bodies:
   ball: {sphere: 0.05, mass: 0.5, pose: {xyz: [0.2, 0.05, 0.6]}}
 """
 
+# Ball and planar joints, a spring, capsules on a plane, a sphere and one another.
+PUPPET = """
+sapsim: 1
+name: puppet
+time_step: 0.005
+steps: 100
+contact: {law: LAW}
+world: {collision: [{plane: {}}]}
+models:
+  puppet:
+    links:
+      trunk: {inertial: {mass: 1.0}, collision: [{capsule: {radius: 0.05, length: 0.15}}]}
+      leg: {inertial: {mass: 0.4, com: [0, 0, -0.1], inertia: {ixx: 2.0e-3, iyy: 2.0e-3, izz: 5.0e-4}},
+            collision: [{capsule: {radius: 0.03, length: 0.14}, pose: {xyz: [0, 0, -0.1]}}]}
+      arm: {inertial: {mass: 0.3, com: [0.1, 0, 0], inertia: {ixx: 5.0e-4, iyy: 1.0e-3, izz: 1.0e-3}},
+            collision: [{capsule: {radius: 0.03, length: 0.1}, pose: {xyz: [0.1, 0, 0], rpy: [0, 1.57, 0]}}]}
+      hand: {inertial: {mass: 0.1, inertia: {ixx: 1.0e-4, iyy: 1.0e-4, izz: 1.0e-4}}, collision: [{box: [0.05, 0.04, 0.03]}]}
+    joints:
+      hip: {type: ball, parent: trunk, child: leg, origin: {xyz: [0, 0, -0.13]}, damping: 0.02}
+      shoulder: {type: planar, parent: trunk, child: arm, origin: {xyz: [0, 0.06, 0.05]}, axis: [0.3, 1, 0.2], damping: 0.5}
+      wrist: {type: revolute, parent: arm, child: hand, origin: {xyz: [0.2, 0, 0]}, axis: [0, 1, 0], stiffness: 0.5,
+              reference: 0.4, damping: 0.005}
+instances:
+  one: {model: puppet, base: floating, pose: {xyz: [0, 0, 0.35], rpy: [0.3, 0.2, 0]}, joint_qd: {hip: [1, 2, 3]}}
+  two: {model: puppet, base: floating, pose: {xyz: [0.05, 0.02, 0.75], rpy: [1.2, 0.1, 0.5]}}
+bodies:
+  ball: {sphere: 0.05, mass: 0.5, pose: {xyz: [0.05, 0, 0.05]}}
+"""
+
+# Capsules in a trough of boxes, lying along one another and along faces and edges.
+LOGS = """
+sapsim: 1
+name: logs
+time_step: 0.005
+steps: 80
+contact: {law: LAW}
+world:
+  collision:
+    - {box: [0.8, 0.5, 0.1], pose: {xyz: [0, 0, -0.05]}}
+    - {box: [0.8, 0.1, 0.5], pose: {xyz: [0, 0.2, 0.2], rpy: [-0.2, 0, 0]}}
+    - {box: [0.8, 0.1, 0.5], pose: {xyz: [0, -0.2, 0.2], rpy: [0.2, 0, 0]}}
+bodies:
+  log:
+    capsule: {radius: 0.04, length: 0.3}
+    density: 700
+    velocity: {linear: [0, 0, -1]}
+    pose: {xyz: [0, -0.08, 0.08], rpy: [0, 1.5707963267948966, 0]}
+    repeat: {count: [1, 3, 3], spacing: [0.1, 0.085, 0.1], jitter: {xyz: [0.02, 0.002, 0.002], rpy: [0.05, 0.05, 0.05]}}
+  slab: {box: [0.3, 0.2, 0.04], density: 500, pose: {xyz: [0, 0, 0.42], rpy: [0.2, 0.1, 0.4]}}
+"""
+
 TEXTS = {
     "stack-lagged": STACK.replace("LAW", "lagged"),
     "stack-sap": STACK.replace("LAW", "sap"),
@@ -84,6 +135,10 @@ TEXTS = {
     "bin-sap": BIN.replace("LAW", "sap").replace("SEARCH", "backtracking"),
     "chain-lagged": CHAIN.replace("LAW", "lagged"),
     "chain-sap": CHAIN.replace("LAW", "sap"),
+    "puppet-lagged": PUPPET.replace("LAW", "lagged"),
+    "puppet-similar": PUPPET.replace("LAW", "similar"),
+    "logs-sap": LOGS.replace("LAW", "sap"),
+    "logs-similar": LOGS.replace("LAW", "similar"),
 }
 WORLDS = {"bin-lagged": 2}  # so that more than one block runs
 

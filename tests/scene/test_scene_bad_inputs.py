@@ -204,7 +204,6 @@ LATER = {
     "include: [a.yaml]": 1,
     "models: {m: {urdf: a.urdf}}": 14,
     "models: {m: {mjcf: a.xml}}": 14,
-    "contact: {law: similar}": 16,
     "solver: {islands: true}": 10,
     "solver: {linear_solver: dense}": 25,
     "solver: {linear_solver: pcg}": 25,
@@ -214,7 +213,6 @@ LATER = {
     "initial: {file: a.h5}": 1,
     "worlds: {vary: {gravity: {values: []}}}": 10,
     "output: {channels: [energy]}": 21,
-    "bodies: {b: {capsule: {radius: 1, length: 1}, mass: 1}}": 14,
     "bodies: {b: {cylinder: {radius: 1, length: 1}, mass: 1}}": 14,
     "bodies: {b: {mesh: {file: a.stl}, mass: 1}}": 14,
     "world: {collision: [{heightfield: {}}]}": 22,
@@ -240,13 +238,10 @@ def test_what_is_not_built_yet_is_refused_and_not_skipped(line):
     [
         ("axis: [0, 1, 0]", "limit: {lower: -1, upper: 1}"),
         ("axis: [0, 1, 0]", "friction: 0.5"),
-        ("axis: [0, 1, 0]", "stiffness: 2"),
-        ("axis: [0, 1, 0]", "reference: 1"),
         ("axis: [0, 1, 0]", "locked: true"),
         ("axis: [0, 1, 0]", "pitch: 1"),
-        ("type: revolute", "type: ball"),
-        ("type: revolute", "type: planar"),
         ("type: revolute", "type: screw"),
+        ("type: revolute", "type: universal"),
         ("base: fixed", "base: fixed, links: {tip: {mass: 1}}"),
         ("base: fixed", "base: fixed, joints: {hinge: {locked: true}}"),
         ("links:", "inertia: fix\n    links:"),
@@ -258,9 +253,29 @@ def test_what_is_not_built_yet_in_a_model_is_refused(old, new):
     assert errors[0].line > 1
 
 
+@pytest.mark.parametrize("kind", ["ball", "planar"])
+def test_a_spring_needs_a_joint_of_one_degree_of_freedom(kind):
+    (error,) = errors_of(_arm(("type: revolute", f"type: {kind}, stiffness: 2"), ("axis: [0, 1, 0]", "damping: 1")))
+    assert error.code == "not-one-dof" and error.path == "models.arm.joints.hinge.stiffness"
+    assert error.message == f"a {kind} joint has 3 degrees of freedom; `stiffness` needs a joint with one"
+
+
+def test_lengths_of_a_capsule_are_named():
+    body = "bodies: {{b: {{capsule: {}, mass: 1}}}}"
+    for text, code, path, words in (
+        ("0.5", "wrong-type", "bodies.b.capsule", "radius, length"),
+        ("[0.5, 1]", "wrong-type", "bodies.b.capsule", "radius, length"),
+        ("{radius: 0.5}", "missing-key", "bodies.b.capsule.length", "length"),
+        ("{radius: 0, length: 1}", "out-of-range", "bodies.b.capsule.radius", "> 0"),
+        ("{radius: 1, length: 1, lenght: 1}", "unknown-key", "bodies.b.capsule.lenght", "radius, length"),
+    ):
+        (error,) = errors_of(HEAD + body.format(text))
+        assert (error.code, error.path) == (code, path) and words in error.message + error.suggestion
+
+
 def test_values_that_change_nothing_are_accepted_though_their_keys_come_later():
     scene = loads(
-        _arm(("axis: [0, 1, 0]", "friction: 0.0, stiffness: 0, reference: 0.0, locked: false, limit: {}"))
+        _arm(("axis: [0, 1, 0]", "friction: 0.0, locked: false, limit: {}"))
         + "include: []\nconstraints: {}\nsolver: {form: v_star, islands: false, linear_solver: block_sparse}\n"
     )
     assert scene.solver.linear_solver == "block_sparse"

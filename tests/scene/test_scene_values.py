@@ -252,6 +252,55 @@ def test_mass_properties_come_from_one_shape():
     np.testing.assert_allclose(box.inertia, np.diag([17.0, 20.0, 5.0]) * 24.0 / 12.0, atol=24 * 20 * ROUND_OFF)
 
 
+def test_mass_properties_of_a_capsule():
+    """Against the integral over discs across the axis, Gauss-Legendre of 40 points a part (exact for polynomials)."""
+    r, length, density = 0.3, 0.8, 500.0
+    own = inertial(f"{{inertial: {{density: {density}}}, collision: [{{capsule: {{radius: {r}, length: {length}}}}}]}}")
+    x, weight = np.polynomial.legendre.leggauss(40)
+    parts = [(-length / 2 - r, -length / 2), (-length / 2, length / 2), (length / 2, length / 2 + r)]
+    mass = across = along = 0.0
+    for low, high in parts:
+        z = 0.5 * (low + high) + 0.5 * (high - low) * x
+        radius_squared = r**2 - np.maximum(np.abs(z) - length / 2, 0.0) ** 2
+        m = density * np.pi * radius_squared * weight * 0.5 * (high - low)
+        mass, along = mass + m.sum(), along + (m * radius_squared / 2).sum()
+        across += (m * (radius_squared / 4 + z**2)).sum()
+    assert own.mass == pytest.approx(mass, rel=ROUND_OFF) and own.com == (0.0, 0.0, 0.0)
+    np.testing.assert_allclose(own.inertia, np.diag([across, across, along]), rtol=ROUND_OFF, atol=1e-30)
+
+
+BALL_AND_PLANAR = """
+models:
+  m:
+    links: {trunk: {inertial: {mass: 1, inertia: {ixx: 1, iyy: 1, izz: 1}}}, a: &l {inertial: {density: 1},
+      collision: [{capsule: {radius: 1, length: 2}}]}, b: *l, c: *l}
+    joints:
+      hip: {type: ball, parent: trunk, child: a}
+      table: {type: planar, parent: world, child: trunk}
+      wall: {type: planar, parent: trunk, child: b, axis: [0, 3, 4]}
+      slide: {type: prismatic, parent: trunk, child: c, stiffness: 50, reference: -0.1}
+instances:
+  x: {model: m, joint_q: {hip: [0, 0, 0.6, 0.8], table: [1, 2, 0.5]}, joint_qd: {hip: [1, 2, 3], wall: [4, 5, 6]}}
+"""
+
+
+def test_ball_and_planar_joints_and_springs():
+    scene = loads(HEAD + BALL_AND_PLANAR)
+    joint = {j.name: j for j in scene.joints}
+    assert scene.warnings == ()
+    assert (joint["x/hip"].q0, joint["x/hip"].qd0) == ((0.0, 0.0, 0.6, 0.8), (1.0, 2.0, 3.0))
+    # the normal of a planar joint is z unless the file says otherwise
+    assert (joint["x/table"].axis, joint["x/table"].q0, joint["x/table"].qd0) == ((0, 0, 1), (1, 2, 0.5), (0, 0, 0))
+    assert (joint["x/wall"].axis, joint["x/wall"].q0, joint["x/wall"].qd0) == ((0.0, 0.6, 0.8), (0, 0, 0), (4, 5, 6))
+    assert (joint["x/slide"].stiffness, joint["x/slide"].reference) == (50.0, -0.1)
+    assert scene.links[1].shapes[0].params == (1.0, 2.0)
+
+
+def test_a_warning_where_a_joint_has_no_use_for_a_key():
+    scene = loads(HEAD + BALL_AND_PLANAR.replace("type: ball,", "type: ball, axis: [0, 0, 1],"))
+    assert [(w.code, w.path) for w in scene.warnings] == [("no-effect", "models.m.joints.hip.axis")]
+
+
 def test_mass_properties_of_several_shapes_are_those_of_the_whole():
     # a box of 2 x 1 x 1, in two halves
     whole = inertial("{inertial: {mass: 3}, collision: [{box: [2, 1, 1], pose: {xyz: [5, 0, 0]}}]}")

@@ -50,6 +50,10 @@ def sphere(p, r: float = 0.5) -> Shape:
     return Shape("sphere", (r,), np.array(p, dtype=float), I3)
 
 
+def capsule(p, R=I3, radius: float = 0.5, length: float = 1.0) -> Shape:
+    return Shape("capsule", (radius, length), np.array(p, dtype=float), R)
+
+
 def plane(p=(0.0, 0.0, 0.0), R=I3) -> Shape:
     return Shape("plane", (), np.array(p, dtype=float), R)
 
@@ -118,9 +122,7 @@ def run_pairs(name: str, precision: str, cases: list[tuple[Shape, Shape]], margi
     for which in (0, 1):
         inputs += [vectors([c[which].size for c in cases], R.vec3), vectors([c[which].p for c in cases], R.vec3)]
         inputs += [vectors([c[which].R for c in cases], R.mat33)]
-    wp.launch(
-        pair_kernel(name, precision), dim=n, inputs=[*inputs, R.t(margin), out], outputs=[count, nhat], device="cpu"
-    )
+    wp.launch(pair_kernel(name, precision), dim=n, inputs=[*inputs, R.t(margin), out], outputs=[count, nhat], device="cpu")
     p, depth, feature = out.p.numpy(), out.depth.numpy(), out.feature.numpy()
     results = []
     for i, k in enumerate(count.numpy()):
@@ -130,9 +132,7 @@ def run_pairs(name: str, precision: str, cases: list[tuple[Shape, Shape]], margi
         assert np.isnan(depth[i, untouched]).all() and np.isnan(p[i, untouched]).all()
         assert (feature[i, untouched] == -7).all()
         results.append(
-            Result(
-                nhat.numpy()[i].astype(float), p[i, used].astype(float), depth[i, used].astype(float), feature[i, used]
-            )
+            Result(nhat.numpy()[i].astype(float), p[i, used].astype(float), depth[i, used].astype(float), feature[i, used])
         )
     return results
 
@@ -162,11 +162,15 @@ def random_rotation(rng) -> np.ndarray:
 
 
 def random_cases(name: str, n: int, seed: int) -> list[tuple[Shape, Shape]]:
-    """Poses at which most pairs overlap, some of them deeply, and some are apart.  Lengths about 1."""
+    """Poses at which most pairs overlap, some of them deeply, and some are apart.  Lengths about 1.
+
+    Every fourth pair with a capsule has its axis parallel to the other shape's z; two capsules only to 0.05 rad in half
+    of these.
+    """
     kind = registry("pairs")[name]
     rng = np.random.default_rng(seed)
     cases = []
-    for _ in range(n):
+    for i in range(n):
         shapes = []
         reach = 0.0
         for shape in (kind.a, kind.b):
@@ -175,6 +179,11 @@ def random_cases(name: str, n: int, seed: int) -> list[tuple[Shape, Shape]]:
             radius = spec.radius(spec.size(params))
             reach += radius if np.isfinite(radius) else 0.6
             shapes.append(Shape(shape, params, np.zeros(3), random_rotation(rng)))
+        if i % 4 == 3 and "capsule" in (kind.a, kind.b):
+            shapes[1] = shapes[1].moved(shapes[0].R @ shapes[1].R.T, np.zeros(3))
+            if kind.a == kind.b:
+                tilt = Rotation.from_rotvec(0.05 * (i // 4 % 2) * rng.uniform(-1.0, 1.0, 3)).as_matrix()
+                shapes[1] = shapes[1].moved(tilt, np.zeros(3))
         direction = rng.normal(size=3)
         offset = direction / np.linalg.norm(direction) * rng.uniform(0.0, 1.1) * reach
         a, b = shapes
@@ -191,6 +200,10 @@ def shape_distance(shape: Shape, x: np.ndarray) -> float:
         return float(np.linalg.norm(y) - shape.params[0])
     if shape.kind == "plane":
         return float(y[2])
+    if shape.kind == "capsule":
+        radius, length = shape.params
+        y[2] -= np.clip(y[2], -0.5 * length, 0.5 * length)
+        return float(np.linalg.norm(y) - radius)
     if shape.kind == "box":
         beyond = np.abs(y) - 0.5 * np.array(shape.params)
         return float(np.linalg.norm(np.maximum(beyond, 0.0)) + min(beyond.max(), 0.0))
@@ -202,9 +215,7 @@ def coal_distance(a: Shape, b: Shape) -> float:
     request, result = coal.DistanceRequest(True, True), coal.DistanceResult()
     request.gjk_tolerance = request.epa_tolerance = 1.0e-9
     geometry = [_coal_shape(s) for s in (a, b)]
-    return coal.distance(
-        geometry[0], coal.Transform3s(a.R, a.p), geometry[1], coal.Transform3s(b.R, b.p), request, result
-    )
+    return coal.distance(geometry[0], coal.Transform3s(a.R, a.p), geometry[1], coal.Transform3s(b.R, b.p), request, result)
 
 
 def _coal_shape(shape: Shape):
@@ -212,6 +223,8 @@ def _coal_shape(shape: Shape):
         return coal.Sphere(shape.params[0])
     if shape.kind == "plane":
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    if shape.kind == "capsule":
+        return coal.Capsule(*shape.params)
     if shape.kind == "box":
         return coal.Box(*shape.params)
     raise AssertionError(f"give the shape of coal for a {shape.kind!r} here")

@@ -103,6 +103,33 @@ def test_subspace_is_the_derivative_of_the_placement(name):
 
 
 @pytest.mark.parametrize("name", MOVING)
+def test_subspace_on_the_host_is_that_of_the_device(name):
+    """S_F, with which scenes are checked, turned to world axes; a floating joint's is given in world axes, F being W."""
+    q, _ = random_state(name, 4)
+    S_F = registry("joints")[name].S_F(AXIS, q)
+    turn = np.eye(3) if registry("joints")[name].needs_world else R_WF
+    assert S_F.shape == (6, registry("joints")[name].nv)
+    assert np.allclose(np.kron(np.eye(2), turn) @ S_F, subspace(name, q), atol=1.0e-15)
+
+
+@pytest.mark.parametrize(
+    ("axis", "e_x", "e_y"),
+    [
+        ((0, 0, 1), (1, 0, 0), (0, 1, 0)),
+        ((0, 0, -1), (1, 0, 0), (0, -1, 0)),
+        ((1, 0, 0), (0, 0, -1), (0, 1, 0)),
+        ((0, 1, 0), (1, 0, 0), (0, 0, -1)),
+        ((0, 0.6, 0.8), (1, 0, 0), (0, 0.8, -0.6)),
+    ],
+)
+def test_directions_of_a_planar_joint(axis, e_x, e_y):
+    """Those of its docstring; right-handed with the normal."""
+    S = registry("joints")["planar"].S_F(axis, (0, 0, 0))
+    assert np.allclose(S[3:], np.column_stack([e_x, e_y, np.zeros(3)]), atol=1.0e-15)
+    assert np.allclose(S[:3, 2], axis) and np.allclose(np.cross(e_x, e_y), axis)
+
+
+@pytest.mark.parametrize("name", MOVING)
 def test_bias_is_the_derivative_of_the_subspace(name):
     q, v = random_state(name, 1)
     eps = 1.0e-5

@@ -1,5 +1,7 @@
 """Fixed joint: the child is part of the parent's body.  Fixed joints are merged when a scene is read; no kernel sees them."""
 
+import numpy as np
+
 from sapsim.kinds.base import JointKind
 
 KIND = JointKind(
@@ -12,6 +14,7 @@ KIND = JointKind(
     v_names=(),
     v_units=(),
     neutral=(),
+    S_F=lambda axis, q: np.zeros((6, 0)),
     make=lambda R: None,
     moves=False,
 )

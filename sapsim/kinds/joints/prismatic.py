@@ -1,5 +1,7 @@
 """Prismatic joint: translation by q along `axis`.  X_FM = (a q, 1), S_FM = [0; a]."""
 
+import numpy as np
+
 from sapsim.kinds.base import JointFuncs, JointKind
 
 
@@ -32,5 +34,6 @@ KIND = JointKind(
     v_names=("",),
     v_units=("m/s",),
     neutral=(0.0,),
+    S_F=lambda axis, q: np.concatenate([np.zeros(3), axis])[:, None],
     make=make,
 )

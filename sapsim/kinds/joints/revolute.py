@@ -1,5 +1,7 @@
 """Revolute joint: rotation by q about `axis`.  X_FM = (0, exp(a q)), S_FM = [a; 0]."""
 
+import numpy as np
+
 from sapsim.kinds.base import JointFuncs, JointKind
 
 
@@ -34,5 +36,6 @@ KIND = JointKind(
     v_names=("",),
     v_units=("rad/s",),
     neutral=(0.0,),
+    S_F=lambda axis, q: np.concatenate([axis, np.zeros(3)])[:, None],
     make=make,
 )
