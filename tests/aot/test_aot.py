@@ -9,6 +9,7 @@ import re
 import pytest
 import warp as wp
 
+from sapsim.dynamics import api
 from sapsim.math.real import real
 from sapsim.step.pipeline import all_stages
 
@@ -20,8 +21,9 @@ LAWS = ("lagged", "sap")
 
 
 def stages(precision: str) -> dict[str, object]:
-    """Every stage of both laws once, by name."""
-    return {stage.name: stage for law in LAWS for stage in all_stages(real(precision), law)}
+    """Every stage of both laws, and of the dynamics functions, once, by name."""
+    found = [stage for law in LAWS for stage in all_stages(real(precision), law)] + api.stages(real(precision))
+    return {stage.name: stage for stage in found}
 
 
 CASES = [

@@ -85,11 +85,31 @@ TEXTS = {
     "chain-lagged": CHAIN.replace("LAW", "lagged"),
     "chain-sap": CHAIN.replace("LAW", "sap"),
 }
+FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
 WORLDS = {"bin-lagged": 2}  # so that more than one block runs
+
+
+def run_functions(lanes: int | None) -> dict[str, str]:
+    """The functions of sapsim.dynamics on five states of the chains; a digest of what each returns."""
+    from sapsim.dynamics import Dynamics, ExternalForce
+    from sapsim.scene.read import loads
+
+    d = Dynamics(loads(TEXTS["chain-sap"], file="chain.yaml"), nworld=5, lanes=lanes)
+    rng = np.random.default_rng(0)
+    q = d.move(d.neutral, rng.normal(size=(5, d.nv)), 0.5)
+    v, a = rng.normal(size=(2, 5, d.nv))
+    push = [ExternalForce("one/c", (1.0, 2.0, 3.0), point=(0.1, 0.0, 0.0), frame="link")]
+    tau = d.rnea(q, v, a, push)
+    found = {"q": q, "tau": tau, "M": d.crba(q), "a": d.aba(q, v, tau, push), "qd": d.to_external(q, v)}
+    found["v"] = d.to_internal(q, found["qd"])
+    assert all(np.isfinite(x).all() and x.any() for x in found.values())
+    return {key: digest(value) for key, value in found.items()}
 
 
 def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[str, str]:
     """Runs a simulation on the CPU; a digest of every output array by its name.  Lanes and `fused` must change none."""
+    if name == FUNCTIONS:
+        return run_functions(lanes)
     from sapsim.scene.read import loads
     from sapsim.step.simulation import Simulation
 
