@@ -12,7 +12,7 @@ import typer
 from sapsim.errors import MachineError, UsageError
 
 from .messages import print_findings, print_json, report_failure, say
-from .options import Device, Json, Strict, Traceback
+from .options import Allow, Device, Json, Package, Strict, Traceback, packages_of
 from .warp_start import build_simulation, check_device, stdout_to_stderr
 
 HELP = """Simulate a scene and write an HDF5 file.
@@ -38,8 +38,8 @@ def command(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of what is drawn.")] = None,
     every: Annotated[int | None, typer.Option("--every", metavar="K", help="Steps from row to row.")] = None,
-    package: Annotated[list[str] | None, typer.Option("--package", metavar="NAME=DIR", help=LATER)] = None,
-    allow: Annotated[list[str] | None, typer.Option("--allow", metavar="DIR", help=LATER)] = None,
+    package: Package = None,
+    allow: Allow = None,
     check: Annotated[bool, typer.Option("--check", help="Check the scene's expect entries; exit 5 where one fails.")] = False,
     strict: Strict = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing result.")] = False,
@@ -50,7 +50,7 @@ def command(
     traceback: Traceback = False,
 ) -> int:
     """Parses, checks what can be checked without simulating, and runs."""
-    later = {"--resume": resume, "--package": package, "--allow": allow, "--precision float32": precision == "float32"}
+    later = {"--resume": resume, "--precision float32": precision == "float32"}
     for option, given in later.items():
         if given:
             raise UsageError(f"{option}: {LATER}")
@@ -68,7 +68,7 @@ def command(
         *_override("worlds.seed", seed),
         *_override("output.every", every),
     ]
-    loaded = _load(scene, overrides, check)
+    loaded = _load(scene, overrides, check, allow=allow or (), packages=packages_of(package))
     options = Options(
         output=output or f"{loaded.name}.h5",
         device=device,
@@ -100,11 +100,11 @@ def _override(key: str, value: float | None) -> list[str]:
     return [] if value is None else [f"{key}={value!r}"]
 
 
-def _load(path: str, overrides: list[str], check: bool) -> Any:
+def _load(path: str, overrides: list[str], check: bool, **files: Any) -> Any:
     """The scene; with `check`, one whose expectations can be checked."""
     from sapsim.scene.read import load
 
-    scene = load(path, overrides=overrides)
+    scene = load(path, overrides=overrides, **files)
     if not check:
         return scene
     if not scene.expect:

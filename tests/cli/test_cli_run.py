@@ -112,8 +112,9 @@ def test_dry_run_writes_nothing(tmp_path):
     [
         (["--resume"], "not supported yet"),
         (["--precision", "float32"], "not supported yet"),
-        (["--package", "a=b"], "not supported yet"),
-        (["--allow", "x"], "not supported yet"),
+        (["--package", "a"], "NAME=DIR"),
+        (["--package", "a=b"], "no such folder"),
+        (["--allow", "x"], "no such folder"),
         (["--steps", "3", "--duration", "1"], "one of the two"),
         (["--device", "abacus"], "known are auto"),
         (["--steps", "many"], "many"),
