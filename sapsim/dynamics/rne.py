@@ -45,9 +45,7 @@ def make(R) -> Stage:
         p_TB = s.p_WB[w, b] - s.p_WT[w, t]
         applied = s.F_applied[w, b]
         f_applied = bottom(applied)
-        return join(
-            n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied
-        )
+        return join(n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied)
 
     @wp.func
     def rne(s: struct, w: int, lane: int):

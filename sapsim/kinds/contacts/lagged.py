@@ -20,9 +20,7 @@ def make(R):
     real, vec3, vec4, vec8, mat33 = R.t, R.vec3, R.vec4, R.vec8, R.mat33
 
     @wp.func
-    def prepare(
-        h: real, k: real, d: real, tau: real, mu: real, depth: real, vn0: real, w: real, p: vec4
-    ) -> vec8:
+    def prepare(h: real, k: real, d: real, tau: real, mu: real, depth: real, vn0: real, w: real, p: vec4) -> vec8:
         zero = real(0.0)
         one = real(1.0)
         tiny = real(1.0e-20)
@@ -37,8 +35,7 @@ def make(R):
     def antiderivative(row: vec8, z: real) -> real:
         delta = -row[5] * row[1] * z
         return row[5] * (
-            z * (row[0] + real(0.5) * delta)
-            - real(0.5) * row[2] * z * z * (row[0] + real(2.0) / real(3.0) * delta)
+            z * (row[0] + real(0.5) * delta) - real(0.5) * row[2] * z * z * (row[0] + real(2.0) / real(3.0) * delta)
         )
 
     @wp.func
@@ -72,9 +69,7 @@ def make(R):
         t1 = vc[1] / r
         s = row[3] / r
         Gxy = -s * t0 * t1
-        return mat33(
-            s * (real(1.0) - t0 * t0), Gxy, zero, Gxy, s * (real(1.0) - t1 * t1), zero, zero, zero, Gnn
-        )
+        return mat33(s * (real(1.0) - t0 * t0), Gxy, zero, Gxy, s * (real(1.0) - t1 * t1), zero, zero, zero, Gnn)
 
     @wp.func
     def stiffness(row: vec8, h: real) -> real:
@@ -84,9 +79,7 @@ def make(R):
     def near_rigid(row: vec8) -> bool:
         return False
 
-    return LawFuncs(
-        prepare=prepare, cost=cost, gamma=gamma, hessian=hessian, stiffness=stiffness, near_rigid=near_rigid
-    )
+    return LawFuncs(prepare=prepare, cost=cost, gamma=gamma, hessian=hessian, stiffness=stiffness, near_rigid=near_rigid)
 
 
 KIND = ContactLaw(name="lagged", make=make)
