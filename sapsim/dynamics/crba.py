@@ -39,9 +39,7 @@ def make(R) -> Stage:
         for b in range(first, last):
             R_WB = s.R_WB[w, b]
             p_TBcm = s.p_WB[w, b] + R_WB * s.body_com[w, b] - s.p_WT[w, t]
-            s.I_T[w, b] = inertia_about(
-                s.body_mass[w, b], p_TBcm, mat33(rotate_inertia(R_WB, s.body_inertia[w, b]))
-            )
+            s.I_T[w, b] = inertia_about(s.body_mass[w, b], p_TBcm, mat33(rotate_inertia(R_WB, s.body_inertia[w, b])))
         for i in range(last - first):
             b = last - 1 - i
             parent = s.body_parent[b]

@@ -18,7 +18,8 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_dof_start", "body_nv", "body_mass", "body_com", "body_inertia",
+    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_dof_start", "body_nv",
+    "body_mass", "body_com", "body_inertia",
     "dof_damping", "p_WB", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT", "S_T", "v", "F_T", "tau",
 )  # fmt: skip
 SCALARS = (("ntree", "int"),)
@@ -45,9 +46,7 @@ def make(R) -> Stage:
         p_TB = s.p_WB[w, b] - s.p_WT[w, t]
         applied = s.F_applied[w, b]
         f_applied = bottom(applied)
-        return join(
-            n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied
-        )
+        return join(n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied)
 
     @wp.func
     def rne(s: struct, w: int, lane: int):

@@ -16,9 +16,7 @@ def make_joints(R):
     """Dispatchers X_FM, S_W, bias_F, step_q, to_external, from_external, each with the joint's code as first argument."""
     links = [(code, kind.make(R)) for code, kind in enumerate(registry("joints").values()) if kind.moves]
     heads = (_joint_chain(R, links, name) for name in ("X_FM", "S_W", "bias_F", "step_q", "to_external", "from_external"))
-    return SimpleNamespace(
-        **dict(zip(("X_FM", "S_W", "bias_F", "step_q", "to_external", "from_external"), heads, strict=True))
-    )
+    return SimpleNamespace(**dict(zip(("X_FM", "S_W", "bias_F", "step_q", "to_external", "from_external"), heads, strict=True)))
 
 
 def _joint_chain(R, links, name):

@@ -1,6 +1,6 @@
 """Dense Cholesky of one tree's block of A, on lower 3x3 blocks r (r+1)/2 + c; diagonal blocks of the factor are kept inverted.
 
-    L_rc = (A_rc - sum_{m<c} L_rm L_cm') L_cc^-T,   L_rr L_rr' = A_rr - sum_{m<r} L_rm L_rm'
+L_rc = (A_rc - sum_{m<c} L_rm L_cm') L_cc^-T,   L_rr L_rr' = A_rr - sum_{m<r} L_rm L_rm'
 """
 
 from functools import cache

@@ -199,8 +199,5 @@ rec_scalars        | crow ccontact | vec3 | m, N/m, - | - | record_contacts | de
 """
 
 FIELDS: dict[str, Field] = {
-    f.name: f
-    for f in (
-        _rows("topology", _TOPOLOGY) + _rows("model", _MODEL) + _rows("data", _DATA) + _rows("record", _RECORD)
-    )
+    f.name: f for f in (_rows("topology", _TOPOLOGY) + _rows("model", _MODEL) + _rows("data", _DATA) + _rows("record", _RECORD))
 }

@@ -137,9 +137,7 @@ def _face_contact(ref: Box, k: int, inc: Box, ref_is_a: bool, thick: float, marg
         meeting = polygon[i - 1][1], leaving
         depth = float(ref.h[k] - n @ (p - ref.p))
         found.append((not (meeting[0][0] or meeting[1][0]), p, depth, meeting))
-    found.sort(
-        key=lambda item: item[0]
-    )  # of points that coincide the first stays; corners of the reference face go last
+    found.sort(key=lambda item: item[0])  # of points that coincide the first stays; corners of the reference face go last
     points, kept = [], []
     for _, p, depth, meeting in found:
         flat = p - n * (n @ p)

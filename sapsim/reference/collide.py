@@ -46,9 +46,7 @@ def _pair(system: System, a: int, b: int, X_WG: list[Placement], margin: float) 
         return []  # plane against plane: half-spaces have no point of contact
     first, second = (b, a) if turned else (a, b)
     collide = pairs.PAIRS[(system.shapes[first].kind, system.shapes[second].kind)]
-    normal, points = collide(
-        system.shapes[first].params, X_WG[first], system.shapes[second].params, X_WG[second], margin
-    )
+    normal, points = collide(system.shapes[first].params, X_WG[first], system.shapes[second].params, X_WG[second], margin)
     overlaps = []
     for p_first, depth, feature in points:
         p_second = p_first - depth * normal

@@ -86,13 +86,9 @@ def solve(problem: Problem, v_guess: np.ndarray, solver) -> Solution:
             break
         v = v + alpha * dv
         previous, at = at, evaluate(problem, v)
-        slack = solver.cost_absolute_tolerance + solver.cost_relative_tolerance * 0.5 * (
-            abs(at.cost) + abs(previous.cost)
-        )
+        slack = solver.cost_absolute_tolerance + solver.cost_relative_tolerance * 0.5 * (abs(at.cost) + abs(previous.cost))
         cost_reached = bool(abs(at.cost - previous.cost) < slack and alpha > 0.5)
-    return Solution(
-        v, at.vc, at.gamma, at.residual, at.scale, at.cost, k, searched, bool(optimal), cost_reached, status
-    )
+    return Solution(v, at.vc, at.gamma, at.residual, at.scale, at.cost, k, searched, bool(optimal), cost_reached, status)
 
 
 def newton_direction(problem: Problem, at: Evaluation) -> tuple[np.ndarray, StepStatus]:

@@ -87,9 +87,7 @@ class Twin:
         """Internal velocities of an external state."""
         return velocity_from_external(self.system, q, qd)
 
-    def step(
-        self, q: np.ndarray, qd: np.ndarray, step_index: int = 0, relative_tolerance: float | None = None
-    ) -> StepResult:
+    def step(self, q: np.ndarray, qd: np.ndarray, step_index: int = 0, relative_tolerance: float | None = None) -> StepResult:
         """The step from t = step_index h.  `relative_tolerance` replaces the scene's."""
         scene, system = self.scene, self.system
         q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)

@@ -143,9 +143,7 @@ def make_gradient(R, struct, law):
                 dv = s.dv[w, first + r]
                 Adv = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
                 s.Adv[w, first + r] = Adv
-                sums += vec4(
-                    wp.dot(dv, s.momentum[w, first + r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, first + r]), real(0.0)
-                )
+                sums += vec4(wp.dot(dv, s.momentum[w, first + r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, first + r]), real(0.0))
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(

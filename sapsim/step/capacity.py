@@ -71,7 +71,6 @@ def grown(c: Capacity, need: np.ndarray, model: Model, nworld: int) -> Capacity 
         return None
     bounds = (model.sizes["npair"], model.pairs.max_points, _hessian_bound(model))
     near, contacts, hessian = (
-        h if n <= h else min(bound, max(int(n), int(GROWTH * h)))
-        for n, h, bound in zip(need, have, bounds, strict=True)
+        h if n <= h else min(bound, max(int(n), int(GROWTH * h))) for n, h, bound in zip(need, have, bounds, strict=True)
     )
     return _with_rows(Capacity(near, contacts, hessian, c.rows), model, nworld)

@@ -72,6 +72,4 @@ class Launcher:
         self.launch_kernel(stage.kernel, [self.bound(stage)])
 
     def launch_kernel(self, kernel: Any, inputs: list[Any]) -> None:
-        wp.launch_tiled(
-            kernel, dim=[self.arrays.nworld], inputs=inputs, block_dim=self.lanes, device=self.arrays.device
-        )
+        wp.launch_tiled(kernel, dim=[self.arrays.nworld], inputs=inputs, block_dim=self.lanes, device=self.arrays.device)

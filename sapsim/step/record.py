@@ -200,8 +200,6 @@ def make_contacts(R, law_name: str) -> Stage:
             s.rec_normal[row, w, c] = s.contact_n[w, c]
             s.rec_impulse[row, w, c] = R_WC * s.gamma[w, c]
             s.rec_slip[row, w, c] = R_WC * vec3(vc[0], vc[1], real(0.0))
-            s.rec_scalars[row, w, c] = vec3(
-                s.contact_depth[w, c], stiffness(s.contact_row[w, c], s.h), s.contact_mu[w, c]
-            )
+            s.rec_scalars[row, w, c] = vec3(s.contact_depth[w, c], stiffness(s.contact_row[w, c], s.h), s.contact_mu[w, c])
 
     return make_stage(f"record_contacts_{law_name}", R, struct, record_contacts, CONTACT_SCALARS)

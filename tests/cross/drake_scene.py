@@ -145,9 +145,7 @@ def scene_text(law: str, h: float, steps: int) -> str:
     for model, links in LINKS.items():
         lines += [f"  {model}:", "    links:"]
         for name, (m, com, moments, spheres) in links.items():
-            inertia = ", ".join(
-                f"{k}: {x}" for k, x in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), moments, strict=True)
-            )
+            inertia = ", ".join(f"{k}: {x}" for k, x in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), moments, strict=True))
             shapes = ", ".join(f"{{sphere: {r}, pose: {{xyz: {list(c)}}}, material: {x}}}" for r, c, x in spheres)
             inertial = f"{{mass: {m}, com: {list(com)}, inertia: {{{inertia}}}}}"
             lines.append(f"      {name}: {{inertial: {inertial}, collision: [{shapes}]}}")
@@ -183,9 +181,7 @@ class DrakeScene:
             {"lagged": DiscreteContactApproximation.kLagged, "sap": DiscreteContactApproximation.kSap}[law]
         )
         plant.mutable_gravity_field().set_gravity_vector(GRAVITY)
-        plant.RegisterCollisionGeometry(
-            plant.world_body(), RigidTransform(), HalfSpace(), "ground", properties("ground")
-        )
+        plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", properties("ground"))
         for name, (r, m, material, *_) in SPHERES.items():
             body = plant.AddRigidBody(name, SpatialInertia.SolidSphereWithMass(m, r))
             plant.RegisterCollisionGeometry(body, RigidTransform(), Sphere(r), name, properties(material))
@@ -202,9 +198,7 @@ class DrakeScene:
             body = plant.AddRigidBody(f"{model}/{name}", spatial_inertia(m, com, moments))
             bodies[name] = body
             for i, (r, c, material) in enumerate(spheres):
-                plant.RegisterCollisionGeometry(
-                    body, RigidTransform(c), Sphere(r), f"{model}/{name}/{i}", properties(material)
-                )
+                plant.RegisterCollisionGeometry(body, RigidTransform(c), Sphere(r), f"{model}/{name}/{i}", properties(material))
         for name, (kind, parent, child, xyz, rpy, axis, damping, armature, _, _) in JOINTS[model].items():
             X_PF = RigidTransform(RollPitchYaw(rpy), xyz)
             if parent == "world":

@@ -77,9 +77,7 @@ class Pizza:
             w = np.linalg.norm(J @ np.diag(1.0 / np.diag(self.A)) @ J.T) / 3.0
             rows.append(J)
             laws.append(
-                self.law(
-                    ContactParameters(self.h, self.k, 10.0, self.tau, self.mu, -q[2], J[2] @ v, w, near_rigid=self.beta)
-                )
+                self.law(ContactParameters(self.h, self.k, 10.0, self.tau, self.mu, -q[2], J[2] @ v, w, near_rigid=self.beta))
             )
         return Problem(self.A, v + self.h * self.load / np.diag(self.A), np.vstack(rows), laws)
 

@@ -118,9 +118,7 @@ def run_pairs(name: str, precision: str, cases: list[tuple[Shape, Shape]], margi
     for which in (0, 1):
         inputs += [vectors([c[which].size for c in cases], R.vec3), vectors([c[which].p for c in cases], R.vec3)]
         inputs += [vectors([c[which].R for c in cases], R.mat33)]
-    wp.launch(
-        pair_kernel(name, precision), dim=n, inputs=[*inputs, R.t(margin), out], outputs=[count, nhat], device="cpu"
-    )
+    wp.launch(pair_kernel(name, precision), dim=n, inputs=[*inputs, R.t(margin), out], outputs=[count, nhat], device="cpu")
     p, depth, feature = out.p.numpy(), out.depth.numpy(), out.feature.numpy()
     results = []
     for i, k in enumerate(count.numpy()):
@@ -130,9 +128,7 @@ def run_pairs(name: str, precision: str, cases: list[tuple[Shape, Shape]], margi
         assert np.isnan(depth[i, untouched]).all() and np.isnan(p[i, untouched]).all()
         assert (feature[i, untouched] == -7).all()
         results.append(
-            Result(
-                nhat.numpy()[i].astype(float), p[i, used].astype(float), depth[i, used].astype(float), feature[i, used]
-            )
+            Result(nhat.numpy()[i].astype(float), p[i, used].astype(float), depth[i, used].astype(float), feature[i, used])
         )
     return results
 
@@ -202,9 +198,7 @@ def coal_distance(a: Shape, b: Shape) -> float:
     request, result = coal.DistanceRequest(True, True), coal.DistanceResult()
     request.gjk_tolerance = request.epa_tolerance = 1.0e-9
     geometry = [_coal_shape(s) for s in (a, b)]
-    return coal.distance(
-        geometry[0], coal.Transform3s(a.R, a.p), geometry[1], coal.Transform3s(b.R, b.p), request, result
-    )
+    return coal.distance(geometry[0], coal.Transform3s(a.R, a.p), geometry[1], coal.Transform3s(b.R, b.p), request, result)
 
 
 def _coal_shape(shape: Shape):

@@ -63,9 +63,7 @@ def test_twin_finds_the_same_points(name, margin, precision):
             np.testing.assert_allclose(device.nhat, twin.nhat, atol=tolerance, rtol=0.0)
             np.testing.assert_allclose(device.p, twin.p, atol=tolerance, rtol=0.0)
             np.testing.assert_allclose(device.depth, twin.depth, atol=tolerance, rtol=0.0)
-    assert (0 in sizes or margin > 0.0) and max(sizes) == registry("pairs")[
-        name
-    ].max_points  # the sample reaches both ends
+    assert (0 in sizes or margin > 0.0) and max(sizes) == registry("pairs")[name].max_points  # the sample reaches both ends
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -5,7 +5,7 @@ With fe0 = k depth, vn0 = n . J v0 and n0 = h (fe0)+ (1 - d vn0)+ frozen at the 
 
     eps = max(stiction_tolerance, mu sigma w n0)
     n(z) = h (fe0 - h k z)+ (1 - d z)+                       normal impulse at normal velocity z
-    l(vc) = -N(vn) + mu n0 ||vt||_s,   N' = n (N(0) = 0, or N(v_hat) = 0 where depth < 0),   ||vt||_s = sqrt(vt.vt + eps^2) - eps
+    l(vc) = -N(vn) + mu n0 ||vt||_s,   N' = n,   N(0) = 0 (N(v_hat) = 0 where depth < 0),   ||vt||_s = sqrt(vt.vt + eps^2) - eps
     gamma = (-mu n0 t, n(vn)),   t = vt / sqrt(vt.vt + eps^2)
 
 The near-rigid limit does not exist in this law.  Row: (fe0, k, d, mu n0, eps, h, v_hat, 0).
@@ -20,9 +20,7 @@ def make(R):
     real, vec3, vec4, vec8, mat33 = R.t, R.vec3, R.vec4, R.vec8, R.mat33
 
     @wp.func
-    def prepare(
-        h: real, k: real, d: real, tau: real, mu: real, depth: real, vn0: real, w: real, p: vec4
-    ) -> vec8:
+    def prepare(h: real, k: real, d: real, tau: real, mu: real, depth: real, vn0: real, w: real, p: vec4) -> vec8:
         zero = real(0.0)
         one = real(1.0)
         tiny = real(1.0e-20)
@@ -37,8 +35,7 @@ def make(R):
     def antiderivative(row: vec8, z: real) -> real:
         delta = -row[5] * row[1] * z
         return row[5] * (
-            z * (row[0] + real(0.5) * delta)
-            - real(0.5) * row[2] * z * z * (row[0] + real(2.0) / real(3.0) * delta)
+            z * (row[0] + real(0.5) * delta) - real(0.5) * row[2] * z * z * (row[0] + real(2.0) / real(3.0) * delta)
         )
 
     @wp.func
@@ -72,9 +69,7 @@ def make(R):
         t1 = vc[1] / r
         s = row[3] / r
         Gxy = -s * t0 * t1
-        return mat33(
-            s * (real(1.0) - t0 * t0), Gxy, zero, Gxy, s * (real(1.0) - t1 * t1), zero, zero, zero, Gnn
-        )
+        return mat33(s * (real(1.0) - t0 * t0), Gxy, zero, Gxy, s * (real(1.0) - t1 * t1), zero, zero, zero, Gnn)
 
     @wp.func
     def stiffness(row: vec8, h: real) -> real:
@@ -84,9 +79,7 @@ def make(R):
     def near_rigid(row: vec8) -> bool:
         return False
 
-    return LawFuncs(
-        prepare=prepare, cost=cost, gamma=gamma, hessian=hessian, stiffness=stiffness, near_rigid=near_rigid
-    )
+    return LawFuncs(prepare=prepare, cost=cost, gamma=gamma, hessian=hessian, stiffness=stiffness, near_rigid=near_rigid)
 
 
 KIND = ContactLaw(name="lagged", make=make)

@@ -20,9 +20,7 @@ def make(R):
     real, vec3, vec4, vec8, mat33 = R.t, R.vec3, R.vec4, R.vec8, R.mat33
 
     @wp.func
-    def prepare(
-        h: real, k: real, d: real, tau: real, mu: real, depth: real, vn0: real, w: real, p: vec4
-    ) -> vec8:
+    def prepare(h: real, k: real, d: real, tau: real, mu: real, depth: real, vn0: real, w: real, p: vec4) -> vec8:
         Rn_compliant = real(1.0) / (h * k * (h + tau))
         Rn_near_rigid = p[2] * p[2] / real(FOUR_PI_SQUARED) * w
         active = real(0.0)
@@ -98,9 +96,7 @@ def make(R):
     def near_rigid(row: vec8) -> bool:
         return row[5] > real(0.5)
 
-    return LawFuncs(
-        prepare=prepare, cost=cost, gamma=gamma, hessian=hessian, stiffness=stiffness, near_rigid=near_rigid
-    )
+    return LawFuncs(prepare=prepare, cost=cost, gamma=gamma, hessian=hessian, stiffness=stiffness, near_rigid=near_rigid)
 
 
 KIND = ContactLaw(name="sap", make=make)

@@ -8,15 +8,11 @@ def make_rate(R) -> dict:
     real, vec3, vec6, mat33 = R.t, R.vec3, R.vec6, R.mat33
 
     @wp.func
-    def bias_F(
-        axis: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int
-    ) -> vec6:
+    def bias_F(axis: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int) -> vec6:
         return vec6(real(0.0))
 
     @wp.func
-    def step_q(
-        q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int, h: real, R_WF: mat33
-    ) -> int:
+    def step_q(q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int, h: real, R_WF: mat33) -> int:
         q[w, iq] = q[w, iq] + h * v[w, iv]
         return 0
 

@@ -25,15 +25,11 @@ def make(R):
         return S
 
     @wp.func
-    def bias_F(
-        axis: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int
-    ) -> vec6:
+    def bias_F(axis: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int) -> vec6:
         return vec6(real(0.0))
 
     @wp.func
-    def step_q(
-        q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int, h: real, R_WF: mat33
-    ) -> int:
+    def step_q(q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int, h: real, R_WF: mat33) -> int:
         R_FW = wp.transpose(R_WF)
         omega_F = R_FW * vec3(v[w, iv], v[w, iv + 1], v[w, iv + 2])
         v_F = R_FW * vec3(v[w, iv + 3], v[w, iv + 4], v[w, iv + 5])
@@ -64,9 +60,7 @@ def make(R):
             return omega[k]
         return v_o[k - 3]
 
-    return JointFuncs(
-        X_FM=X_FM, S_W=S_W, bias_F=bias_F, step_q=step_q, to_external=to_external, from_external=from_external
-    )
+    return JointFuncs(X_FM=X_FM, S_W=S_W, bias_F=bias_F, step_q=step_q, to_external=to_external, from_external=from_external)
 
 
 KIND = JointKind(
