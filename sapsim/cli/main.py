@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -77,7 +78,7 @@ def _run(arguments: list[str]) -> int:
             return ExitCode.BAD_INPUT
         if not as_json and getattr(error, "ctx", None) is not None:
             note(error.ctx.get_usage())
-        return report_input_error(error.format_message(), as_json)
+        return report_input_error(_with_value(error.format_message(), arguments), as_json)
     except MachineError as error:
         return report_failure(str(error), ExitCode.MACHINE, as_json)
     except MemoryError:
@@ -92,6 +93,16 @@ def _run(arguments: list[str]) -> int:
         return report_failure(f"the disk failed: {error}", ExitCode.MACHINE, as_json)
     except Exception as error:
         return _internal(error, arguments)
+
+
+def _with_value(text: str, arguments: list[str]) -> str:
+    """The message with what was given to the option that it names: conversion errors leave it out."""
+    named = re.search(r"for '[^']*?(--[\w-]+)'", text)
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if named and argument.split("=")[0] == named[1]:
+            got = argument.partition("=")[2] or following
+            return f"{text}, got {got!r}" if got not in text else text
+    return text
 
 
 def _internal(error: Exception, arguments: list[str]) -> ExitCode:

@@ -11,7 +11,7 @@ import typer
 
 from sapsim.errors import MachineError, UsageError
 
-from .messages import print_findings, print_json, report_failure, say
+from .messages import note, print_findings, print_json, report_failure, say
 from .options import Allow, Device, Json, Package, Strict, Traceback, packages_of
 from .warp_start import build_simulation, check_device, stdout_to_stderr
 
@@ -20,6 +20,7 @@ HELP = """Simulate a scene and write an HDF5 file.
 Example: sapsim run scenes/falling_ball.yaml -o ball.h5 --steps 500 --set bodies.ball.mass=2
 """
 LATER = "not supported yet"
+SHOW_CURSOR = "\x1b[?25h"  # a spinner hides it
 
 
 def command(
@@ -158,10 +159,16 @@ def _run(scene: Any, options: Options) -> int:
 
         def leave() -> None:
             stdout.restore()
+            if sys.stderr.isatty():
+                note(SHOW_CURSOR)
             report_failure("interrupted before the first step; nothing was written", 130, options.as_json)
             sys.stdout.flush()
 
-        with Interrupt(leave) as interrupt:
+        def answer() -> None:
+            if not options.quiet:
+                note("interrupted: closing the file")
+
+        with Interrupt(leave, answer) as interrupt:
             sim, blocks, build_seconds = build_simulation(scene, options.device, options.quiet, steps=1)
             outcome = Outcome(scene, options.output, build_seconds)
             _simulate(sim, blocks, options, interrupt, outcome)

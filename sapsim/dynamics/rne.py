@@ -18,7 +18,8 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_dof_start", "body_nv", "body_mass", "body_com", "body_inertia",
+    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_dof_start", "body_nv",
+    "body_mass", "body_com", "body_inertia",
     "dof_damping", "p_WB", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT", "S_T", "v", "F_T", "tau",
 )  # fmt: skip
 SCALARS = (("ntree", "int"),)

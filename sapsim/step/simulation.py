@@ -66,8 +66,8 @@ class Simulation:
         self.dof_names, self.dof_units = model.dof_names, model.dof_units
         self.joint_q_start, self.joint_qd_start = model.joint_q_start, model.joint_qd_start
         self.shape_names, self.shape_body = model.shape_names, model.shape_link
+        self._begun = False  # kernels are loaded when the state is first needed, not to learn names and sizes
         self._allocate()
-        self.set_state(np.tile(model.q0, (self.nworld, 1)), np.tile(model.qd0, (self.nworld, 1)))
 
     # ---- memory ------------------------------------------------------------------------------------------------------
 
@@ -136,6 +136,13 @@ class Simulation:
         self.arrays["v"].zero_()
         for stage in begin_stages(self.R):
             self._launcher.launch(stage)
+        self._begun = True
+
+    def _begin(self) -> None:
+        """The scene's own initial state, unless another was set."""
+        if not self._begun:
+            model, n = self.model, self.nworld
+            self.set_state(np.tile(model.q0, (n, 1)), np.tile(model.qd0, (n, 1)))
 
     @property
     def stopped(self) -> np.ndarray:
@@ -149,6 +156,7 @@ class Simulation:
 
     def initial(self) -> Block:
         """Row 0: the state as it is, no contacts, converged."""
+        self._begin()
         self.arrays["row_offset"].assign(np.array([self.steps_done // self.scene.output.every], np.int32))
         self.arrays["ncontact"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
@@ -162,6 +170,7 @@ class Simulation:
 
     def advance(self, nsteps: int) -> Block:
         """Advances nsteps steps and returns the rows that they end: multiples of `every`, and the scene's last step."""
+        self._begin()
         blocks = []
         while nsteps > 0:
             room = self.capacity.rows * self.scene.output.every - self.steps_done % self.scene.output.every
