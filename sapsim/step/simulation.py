@@ -155,9 +155,11 @@ class Simulation:
         return read_totals(self.arrays, self.steps_done)
 
     def initial(self) -> Block:
-        """Row 0: the state as it is, no contacts, converged."""
+        """Row 0: the state as it is, no contacts, converged.  Only before the first step: RuntimeError after it."""
+        if self.steps_done:
+            raise RuntimeError("initial() gives the row before the first step, and steps have been made")
         self._begin()
-        self.arrays["row_offset"].assign(np.array([self.steps_done // self.scene.output.every], np.int32))
+        self.arrays["row_offset"].zero_()
         self.arrays["ncontact"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
         merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1
