@@ -94,7 +94,7 @@ def _contents(scene: Any, path: str, as_json: bool) -> dict[str, Any]:
     if not as_json:
         print_findings([], list(scene.warnings))
     with stdout_to_stderr():
-        sim, _, _ = build_simulation(scene, "cpu", quiet=as_json)
+        sim, _, _ = build_simulation(scene, "cpu", "float64", quiet=as_json)
     kinds = registry("joints")
     parent = {joint.child: joint.parent for joint in scene.joints}
     joints = [

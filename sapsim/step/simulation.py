@@ -21,6 +21,7 @@ from sapsim.step import record
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
+from sapsim.step.precision import for_precision
 from sapsim.step.rows import fetch_rows, read_totals
 
 GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
@@ -49,7 +50,7 @@ class Simulation:
         change how fast it runs and not one bit of what comes out.  Raises MachineError where the device is missing or too
         small.
         """
-        self.scene = scene
+        self.scene = scene = for_precision(scene, precision)
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)

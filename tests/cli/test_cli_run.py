@@ -112,7 +112,7 @@ def test_dry_run_writes_nothing(tmp_path):
     "options, text",
     [
         (["--resume"], "not supported yet"),
-        (["--precision", "float32"], "not supported yet"),
+        (["--precision", "float16"], "float32"),
         (["--package", "a"], "NAME=DIR"),
         (["--package", "a=b"], "no such folder"),
         (["--allow", "x"], "no such folder"),
