@@ -1,5 +1,5 @@
-"""float32 on the scenes of the repository: every step converges by its own rule (sapsim/step/precision.py), and depths are those
-of float64 to what single-precision positions can hold."""
+"""float32 on the scenes of the repository: every step converges by its own rule (sapsim/step/precision.py), and depths are
+those of float64 to what single-precision positions can hold."""
 
 import glob
 import os
