@@ -10,7 +10,7 @@ from sapsim.errors import UsageError
 from sapsim.status import ExitCode
 
 from .messages import note, print_findings, print_json, say
-from .options import Json, Traceback
+from .options import Allow, Json, Package, Traceback, packages_of
 from .warp_start import start_warp, stdout_to_stderr, telling_of_compilation
 
 HELP = """Check the dynamics of a scene or a robot's file: identities between RNEA, CRBA, ABA, energies and forces.
@@ -19,7 +19,6 @@ Exit code 0 where every check passed, 5 where one did not. No collision geometry
 
 Example: sapsim validate scenes/double_pendulum.yaml --samples 100 --precision float32
 """
-MODEL_SUFFIXES = (".urdf", ".xml", ".mjcf", ".xacro")
 BASES = ("fixed", "floating")
 PRECISIONS = ("float64", "float32")
 WIDE = 130  # [columns] of a terminal that has room for the identities
@@ -39,15 +38,14 @@ def command(
     against: Annotated[
         str | None, typer.Option("--against", metavar="NAME", help="Compare with another library, too: pinocchio.")
     ] = None,
+    package: Package = None,
+    allow: Allow = None,
     as_json: Json = False,
     traceback: Traceback = False,
 ) -> int:
     """Reads, draws states, runs every check, prints a table or one object."""
     _check_options(base, precision, tolerance)
-    is_model = file.lower().endswith(MODEL_SUFFIXES)
-    if base is not None and not is_model:
-        raise UsageError("--base is for model files; in a scene every instance says `base`")
-    scene = _load_model(file, base or BASES[0]) if is_model else _load_scene(file)
+    scene = _load(file, base, packages_of(package), allow or ())
     if not as_json:
         print_findings([], list(scene.warnings))
     with stdout_to_stderr():
@@ -56,7 +54,7 @@ def command(
             from sapsim.validate.report import validate
 
             report = validate(scene, samples=samples, seed=seed, precision=precision, tolerance=tolerance, against=against)
-    found = report.as_dict() | {"file": file, "base": (base or BASES[0]) if is_model else None}
+    found = report.as_dict() | {"file": file, "base": scene.extra.get("base")}
     if as_json:
         print_json(found | {"warnings": [w.as_dict() for w in scene.warnings]})
     else:
@@ -73,16 +71,15 @@ def _check_options(base: str | None, precision: str, tolerance: float | None) ->
         raise UsageError(f"--tolerance {tolerance}: must be a number >= 0")
 
 
-def _load_scene(file: str) -> Any:
-    from sapsim.scene.read import load
+def _load(file: str, base: str | None, packages: dict[str, str], allow: Any) -> Any:
+    """The scene, or the model file alone in the world; without collision geometry."""
+    from sapsim.scene.read import is_model_file, load, load_model
 
-    return load(file)
-
-
-def _load_model(file: str, base: str) -> Any:
-    from sapsim.scene.read import load_model
-
-    return load_model(file, base=base)
+    if is_model_file(file):
+        return load_model(file, base=base, packages=packages)
+    if base is not None:
+        raise UsageError("--base is for model files; in a scene every instance says `base`")
+    return load(file, packages=packages, allow=allow, geometry=False)
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ are those of the dataclasses in `spec.py`.  `Later` marks what the contract name
 """
 
 from sapsim.kinds.base import ShapeKind, registry
-from sapsim.scene.grammar import ByForm, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
+from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
 
 _SHAPES = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "plane", "mesh", "heightfield")
@@ -131,7 +131,15 @@ INERTIAL = Record(
     groups=(OneOf(("mass", "density"), required=True), OneOf(("density", "com")), OneOf(("density", "inertia"))),
 )
 
-LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, "")})
+_LINK_CHANGES = {
+    "material": Key(_name, "of all its shapes"),
+    "collision_off": Key(_flag, "whether the model's shapes of the link are left out"),
+    "mass": Key(_not_negative, "[kg]; the inertia is scaled with it where it is not given"),
+    "com": Key(_vec3, "centre of mass in the link's frame [m]"),
+    "inertia": Key(INERTIA, "about the centre of mass, in the link's axes"),
+}
+LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, ""), **_LINK_CHANGES})
+LINK_OVERLAY = Record({"collision": Key(COLLISION, "added to the model's shapes"), **_LINK_CHANGES})
 
 JOINT = Record(
     {
@@ -153,6 +161,13 @@ JOINT = Record(
     }
 )
 
+JOINT_OVERLAY = Record(
+    {
+        "type": Key(Choice(("fixed",)), "holds the child where the joint's zero has it"),
+        **{k: JOINT.keys[k] for k in ("damping", "friction", "armature", "stiffness", "reference", "limit", "locked")},
+    }
+)
+
 VELOCITY = Record(
     {
         "linear": Key(_vec3, "of the centre of mass, world axes [m/s]"),
@@ -168,18 +183,34 @@ _INSTANCE_DEFAULTS = {
     "velocity": Key(VELOCITY, "of the floating base"),
 }
 
-MODEL = Record(
+_OVERLAYS = {
+    "links": Key(MapOf(LINK_OVERLAY, "link", named_elsewhere=True), "changes of links of the model"),
+    "joints": Key(MapOf(JOINT_OVERLAY, "joint", named_elsewhere=True), "changes of joints of the model"),
+}
+_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Later(), "")}
+_inertia_policy = Key(Choice(("error",), later=("estimate", "fix")), "what is done about impossible inertias")
+
+MODEL_IN_FILE = Record(
+    {
+        **_FILES,
+        "packages": Key(MapOf(Text("a folder"), "package"), "folders of package://NAME"),
+        **_OVERLAYS,
+        **_INSTANCE_DEFAULTS,
+        "inertia": _inertia_policy,
+    },
+    groups=(OneOf(tuple(_FILES), required=True),),
+)
+MODEL_IN_SCENE = Record(
     {
         "links": Key(MapOf(LINK, "link"), ""),
         "joints": Key(MapOf(JOINT, "joint"), ""),
         **_INSTANCE_DEFAULTS,
-        "urdf": Key(Later(), ""),
-        "mjcf": Key(Later(), ""),
-        "packages": Key(Later(), ""),
-        "inertia": Key(Choice(("error",), later=("estimate", "fix")), ""),
+        **_FILES,
+        "inertia": _inertia_policy,
     },
-    groups=(OneOf(("links", "urdf", "mjcf"), required=True),),
+    groups=(OneOf(("links", *_FILES), required=True),),
 )
+MODEL = ByKey(dict.fromkeys(_FILES, MODEL_IN_FILE), MODEL_IN_SCENE)
 
 _coordinates = MapOf(ByForm({"number": _number, "seq": ListOf(_number)}), "joint")
 
@@ -192,8 +223,7 @@ INSTANCE = Record(
         "joint_q_deg": Key(_coordinates, "initial angles [deg]"),
         "joint_qd": Key(_coordinates, "initial velocities [m/s or rad/s]"),
         **_INSTANCE_DEFAULTS,
-        "links": Key(Later(neutral={}), ""),
-        "joints": Key(Later(neutral={}), ""),
+        **_OVERLAYS,
     }
 )
 

@@ -21,6 +21,7 @@ from sapsim.step import record
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
+from sapsim.step.precision import for_precision
 from sapsim.step.rows import fetch_rows, read_totals
 
 GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
@@ -49,7 +50,7 @@ class Simulation:
         change how fast it runs and not one bit of what comes out.  Raises MachineError where the device is missing or too
         small.
         """
-        self.scene = scene
+        self.scene = scene = for_precision(scene, precision)
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)
@@ -155,9 +156,11 @@ class Simulation:
         return read_totals(self.arrays, self.steps_done)
 
     def initial(self) -> Block:
-        """Row 0: the state as it is, no contacts, converged."""
+        """Row 0: the state as it is, no contacts, converged.  Only before the first step: RuntimeError after it."""
+        if self.steps_done:
+            raise RuntimeError("initial() gives the row before the first step, and steps have been made")
         self._begin()
-        self.arrays["row_offset"].assign(np.array([self.steps_done // self.scene.output.every], np.int32))
+        self.arrays["row_offset"].zero_()
         self.arrays["ncontact"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
         merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1

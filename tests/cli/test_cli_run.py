@@ -112,9 +112,10 @@ def test_dry_run_writes_nothing(tmp_path):
     "options, text",
     [
         (["--resume"], "not supported yet"),
-        (["--precision", "float32"], "not supported yet"),
-        (["--package", "a=b"], "not supported yet"),
-        (["--allow", "x"], "not supported yet"),
+        (["--precision", "float16"], "float32"),
+        (["--package", "a"], "NAME=DIR"),
+        (["--package", "a=b"], "no such folder"),
+        (["--allow", "x"], "no such folder"),
         (["--steps", "3", "--duration", "1"], "one of the two"),
         (["--device", "abacus"], "known are auto"),
         (["--steps", "many"], "many"),

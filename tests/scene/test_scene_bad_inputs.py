@@ -202,7 +202,6 @@ def test_fault_is_found_where_it_stands(case):
 
 LATER = {
     "include: [a.yaml]": 1,
-    "models: {m: {urdf: a.urdf}}": 14,
     "models: {m: {mjcf: a.xml}}": 14,
     "contact: {law: similar}": 16,
     "solver: {islands: true}": 10,
@@ -247,7 +246,7 @@ def test_what_is_not_built_yet_is_refused_and_not_skipped(line):
         ("type: revolute", "type: ball"),
         ("type: revolute", "type: planar"),
         ("type: revolute", "type: screw"),
-        ("base: fixed", "base: fixed, links: {tip: {mass: 1}}"),
+        ("base: fixed", "base: fixed, joints: {hinge: {friction: 1}}"),
         ("base: fixed", "base: fixed, joints: {hinge: {locked: true}}"),
         ("links:", "inertia: fix\n    links:"),
     ],

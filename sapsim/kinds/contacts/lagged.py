@@ -5,7 +5,7 @@ With fe0 = k depth, vn0 = n . J v0 and n0 = h (fe0)+ (1 - d vn0)+ frozen at the 
 
     eps = max(stiction_tolerance, mu sigma w n0)
     n(z) = h (fe0 - h k z)+ (1 - d z)+                       normal impulse at normal velocity z
-    l(vc) = -N(vn) + mu n0 ||vt||_s,   N' = n (N(0) = 0, or N(v_hat) = 0 where depth < 0),   ||vt||_s = sqrt(vt.vt + eps^2) - eps
+    l(vc) = -N(vn) + mu n0 ||vt||_s,   N' = n,   N(0) = 0 (N(v_hat) = 0 where depth < 0),   ||vt||_s = sqrt(vt.vt + eps^2) - eps
     gamma = (-mu n0 t, n(vn)),   t = vt / sqrt(vt.vt + eps^2)
 
 The near-rigid limit does not exist in this law.  Row: (fe0, k, d, mu n0, eps, h, v_hat, 0).
