@@ -1,9 +1,9 @@
 """Time to the first step, with an empty and with a filled kernel cache: `python tests/bench/start_time.py`.
 
-Every measurement is a process of its own; CPU time is the operating system's account of it, which other processes on the machine
-disturb less than the clock.  `first step` goes from the start of Python to the end of one step; `run` is a whole `sapsim run` of one
-step, result file and all; `validate` checks a scene's dynamics, with the kernels that a run does not need.  Together they are the
-kernel set of a precision and a contact law.
+Every measurement is a process of its own; CPU time is the operating system's account of it, which other processes on the
+machine disturb less than the clock.  `first step` goes from the start of Python to the end of one step; `run` is a whole
+`sapsim run` of one step, result file and all; `validate` checks a scene's dynamics, with the kernels that a run does not
+need.  Together they are the kernel set of a precision and a contact law.
 """
 
 import argparse
