@@ -8,7 +8,7 @@ from sapsim.errors import SceneError
 from sapsim.status import ExitCode
 
 from .messages import findings, note, print_findings, print_json, say
-from .options import Json, Strict, Traceback
+from .options import Allow, Json, Package, Strict, Traceback, packages_of
 
 HELP = """Check a scene file: every error and warning, with its place.
 
@@ -20,16 +20,19 @@ def command(
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="Scene file; - reads it from standard input.")],
     strict: Strict = False,
     no_geometry: Annotated[bool, typer.Option("--no-geometry", help="Build no collision geometry.")] = False,
+    package: Package = None,
+    allow: Allow = None,
     as_json: Json = False,
     traceback: Traceback = False,
 ) -> int:
     """Reads and builds; nothing is simulated and nothing written."""
     from sapsim.scene.read import load
 
+    packages = packages_of(package)
     loaded = None
     errors, warnings = [], []
     try:
-        loaded = load(scene)
+        loaded = load(scene, allow=allow or (), packages=packages, geometry=not no_geometry)
         warnings = list(loaded.warnings)
         if not no_geometry:
             from sapsim.model.build import build

@@ -8,20 +8,25 @@ import typer
 from sapsim.errors import UsageError
 
 from .messages import print_findings, print_json, say
-from .options import Json, Traceback
+from .options import Allow, Json, Package, Traceback, packages_of
 from .warp_start import build_simulation, start_warp, stdout_to_stderr
 
-HELP = """Describe a scene, a result file, or this machine.
+HELP = """Describe a scene, a model file, a result file, or this machine.
 
-Example: sapsim info ball.h5 --json
+Example: sapsim info robot.urdf --base floating --json
 """
-MODEL_SUFFIXES = (".urdf", ".xml", ".mjcf", ".xacro")
 PACKAGES = ("warp-lang", "numpy", "scipy", "h5py", "trimesh", "typer", "pyyaml", "pydantic", "rich")
 
 
 def command(
-    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Scene or result file; without: this machine.")] = None,
-    base: Annotated[str | None, typer.Option("--base", metavar="KIND", help="For model files: not supported yet.")] = None,
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="Scene, model or result file; without: this machine.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option("--base", metavar="KIND", help="How a model file stands: fixed (default) or floating.")
+    ] = None,
+    package: Package = None,
+    allow: Allow = None,
     devices: Annotated[bool, typer.Option("--devices", help="List the devices of this machine.")] = False,
     as_json: Json = False,
     traceback: Traceback = False,
@@ -29,10 +34,14 @@ def command(
     """Tells by its first bytes and its suffix what a file is."""
     if file is None:
         found = _machine()
-    elif base is not None or file.lower().endswith(MODEL_SUFFIXES):
-        raise UsageError(f"{file}: model files are not supported yet")
+    elif _is_result(file):
+        found = _result(file)
+    elif _is_model(file):
+        found = _model(file, base, packages_of(package), as_json)
     else:
-        found = _result(file) if _is_result(file) else _scene(file, as_json)
+        if base is not None:
+            raise UsageError(f"{file}: --base is for model files; a scene says how its instances stand")
+        found = _scene(file, packages_of(package), allow or (), as_json)
     if devices and file is not None:
         found["devices"] = _machine()["devices"]
     if as_json:
@@ -50,35 +59,63 @@ def _is_result(path: str) -> bool:
     return is_result(path)
 
 
-def _scene(path: str, as_json: bool) -> dict[str, Any]:
+def _is_model(path: str) -> bool:
+    from sapsim.scene.read import is_model_file
+
+    return is_model_file(path)
+
+
+def _model(path: str, base: str | None, packages: dict[str, str], as_json: bool) -> dict[str, Any]:
+    """Sizes, links and joints of a model file that stands alone in the world."""
+    from sapsim.scene.read import load_model
+
+    scene = load_model(path, base=base, packages=packages)
+    return {"kind": "model", "base": scene.extra["base"], **_contents(scene, path, as_json)}
+
+
+def _scene(path: str, packages: dict[str, str], allow: Any, as_json: bool) -> dict[str, Any]:
     """Sizes, links and joints of a scene."""
-    from sapsim.kinds.base import registry
     from sapsim.scene.read import load
 
-    scene = load(path)
-    if not as_json:
-        print_findings([], list(scene.warnings))
-    with stdout_to_stderr():
-        sim, _, _ = build_simulation(scene, "cpu", quiet=as_json)
-    kinds = registry("joints")
-    parent = {joint.child: joint.parent for joint in scene.joints}
-    joints = [
-        {"name": j.name, "type": j.kind, "nq": kinds[j.kind].nq, "nv": kinds[j.kind].nv, "lower": None, "upper": None}
-        for j in scene.joints
-    ]
-    return {
-        "kind": "scene",
-        "name": scene.name,
-        "file": path,
+    scene = load(path, packages=packages, allow=allow, geometry=False)
+    settings = {
         "time_step": scene.time_step,
         "steps": scene.steps,
         "worlds": scene.nworld,
         "contact_law": scene.contact.law,
+    }
+    return {"kind": "scene", **_contents(scene, path, as_json), **settings}
+
+
+def _contents(scene: Any, path: str, as_json: bool) -> dict[str, Any]:
+    """What is in a scene, and the memory that simulating it takes."""
+    from sapsim.kinds.base import registry
+
+    if not as_json:
+        print_findings([], list(scene.warnings))
+    with stdout_to_stderr():
+        sim, _, _ = build_simulation(scene, "cpu", "float64", quiet=as_json)
+    kinds = registry("joints")
+    parent = {joint.child: joint.parent for joint in scene.joints}
+    joints = [
+        {
+            "name": j.name,
+            "type": j.kind,
+            "nq": kinds[j.kind].nq,
+            "nv": kinds[j.kind].nv,
+            "lower": j.limit.lower,
+            "upper": j.limit.upper,
+        }
+        for j in scene.joints
+    ]
+    return {
+        "name": scene.name,
+        "file": path,
         "nbody": len(scene.links),
         "njoint": len(scene.joints),
         "nq": sum(j["nq"] for j in joints),
         "nv": sum(j["nv"] for j in joints),
-        "nshape": len(scene.world_shapes) + sum(len(link.shapes) for link in scene.links),
+        "nshape": len(scene.world_shapes) + sum(len(link.shapes) + len(link.unbuilt) for link in scene.links),
         "mass": sum(link.inertial.mass for link in scene.links),
         "bodies": [
             {"name": link.name, "mass": link.inertial.mass, "parent": parent.get(link.name, "world")} for link in scene.links

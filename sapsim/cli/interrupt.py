@@ -22,11 +22,12 @@ class Interrupt:
             ends the process at once, and the .partial file keeps what was flushed.
     """
 
-    def __init__(self, leave: Callable[[], Any]):
-        """`leave` is called before the process ends outside the critical part; it prints."""
+    def __init__(self, leave: Callable[[], Any], answer: Callable[[], Any]):
+        """`leave` is called before the process ends outside the critical part, `answer` when the flag is set; they print."""
         self.requested = False
         self.critical = False
         self._leave = leave
+        self._answer = answer
 
     def __enter__(self) -> "Interrupt":
         self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
@@ -57,4 +58,5 @@ class Interrupt:
                     self._leave()
                 finally:
                     os._exit(130)
+            self._answer()
         os.close(self._pipe[0])

@@ -11,7 +11,9 @@ from .progress import NoProgress
 
 AIM = 0.2  # [s] of wall time a block; a block may take 0.25 s, and rates vary
 GROWTH = 4  # a block's size grows at most by this factor, since the first blocks are no measure
-BLOCK_BYTES = 64_000_000  # of rows in a block
+# Most rows in a block: what waits for the disk when a run is interrupted must be written within a second.
+BLOCK_BYTES = 16_000_000
+BLOCK_ROWS = 8192
 
 
 def next_size(size: int, seconds: float, most: int) -> int:
@@ -21,9 +23,9 @@ def next_size(size: int, seconds: float, most: int) -> int:
 
 
 def most_steps(sim: Any) -> int:
-    """Steps in a block whose rows fit BLOCK_BYTES, were there one contact for each shape."""
+    """Steps in a block whose rows fit BLOCK_BYTES, with one contact for each shape."""
     numbers = len(sim.coordinate_names) + len(sim.dof_names) + 13 * len(sim.link_names) + 20 * len(sim.shape_names) + 16
-    rows = max(1, BLOCK_BYTES // (8 * sim.nworld * numbers))
+    rows = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * sim.nworld * numbers)))
     return rows * sim.scene.output.every
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import typer
 from sapsim.errors import MachineError, SapsimError
 from sapsim.status import ExitCode
 
-from . import check, info, run
+from . import check, info, run, schema, validate
 from .messages import note, report_failure, report_input_error
 
 HELP = """Simulates rigid bodies with joints and frictional contact: a scene file in, an HDF5 file out.
@@ -33,8 +34,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run", help=run.HELP)(run.command)
+app.command("validate", help=validate.HELP)(validate.command)
 app.command("check", help=check.HELP)(check.command)
 app.command("info", help=info.HELP)(info.command)
+app.command("schema", help=schema.HELP)(schema.command)
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
@@ -77,7 +80,7 @@ def _run(arguments: list[str]) -> int:
             return ExitCode.BAD_INPUT
         if not as_json and getattr(error, "ctx", None) is not None:
             note(error.ctx.get_usage())
-        return report_input_error(error.format_message(), as_json)
+        return report_input_error(_with_value(error.format_message(), arguments), as_json)
     except MachineError as error:
         return report_failure(str(error), ExitCode.MACHINE, as_json)
     except MemoryError:
@@ -92,6 +95,16 @@ def _run(arguments: list[str]) -> int:
         return report_failure(f"the disk failed: {error}", ExitCode.MACHINE, as_json)
     except Exception as error:
         return _internal(error, arguments)
+
+
+def _with_value(text: str, arguments: list[str]) -> str:
+    """The message with what was given to the option that it names: conversion errors leave it out."""
+    named = re.search(r"for '[^']*?(--[\w-]+)'", text)
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if named and argument.split("=")[0] == named[1]:
+            got = argument.partition("=")[2] or following
+            return f"{text}, got {got!r}" if got not in text else text
+    return text
 
 
 def _internal(error: Exception, arguments: list[str]) -> ExitCode:

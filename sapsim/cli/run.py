@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from sapsim.errors import MachineError, UsageError
+from sapsim.step.precision import FLOORS, for_precision
 
-from .messages import print_findings, print_json, report_failure, say
-from .options import Device, Json, Strict, Traceback
+from .messages import note, print_findings, print_json, report_failure, say
+from .options import Allow, Device, Json, Package, Strict, Traceback, packages_of
 from .warp_start import build_simulation, check_device, stdout_to_stderr
 
 HELP = """Simulate a scene and write an HDF5 file.
@@ -20,6 +21,7 @@ HELP = """Simulate a scene and write an HDF5 file.
 Example: sapsim run scenes/falling_ball.yaml -o ball.h5 --steps 500 --set bodies.ball.mass=2
 """
 LATER = "not supported yet"
+SHOW_CURSOR = "\x1b[?25h"  # a spinner hides it
 
 
 def command(
@@ -32,14 +34,14 @@ def command(
     time_step: Annotated[float | None, typer.Option("--time-step", metavar="H", help="Time step [s].")] = None,
     worlds: Annotated[int | None, typer.Option("--worlds", metavar="N", help="Number of worlds.")] = None,
     device: Device = "auto",
-    precision: Annotated[str, typer.Option("--precision", metavar="P", help="float64.")] = "float64",
+    precision: Annotated[str, typer.Option("--precision", metavar="P", help="float64 or float32.")] = "float64",
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scene; repeatable.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of what is drawn.")] = None,
     every: Annotated[int | None, typer.Option("--every", metavar="K", help="Steps from row to row.")] = None,
-    package: Annotated[list[str] | None, typer.Option("--package", metavar="NAME=DIR", help=LATER)] = None,
-    allow: Annotated[list[str] | None, typer.Option("--allow", metavar="DIR", help=LATER)] = None,
+    package: Package = None,
+    allow: Allow = None,
     check: Annotated[bool, typer.Option("--check", help="Check the scene's expect entries; exit 5 where one fails.")] = False,
     strict: Strict = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing result.")] = False,
@@ -50,12 +52,12 @@ def command(
     traceback: Traceback = False,
 ) -> int:
     """Parses, checks what can be checked without simulating, and runs."""
-    later = {"--resume": resume, "--package": package, "--allow": allow, "--precision float32": precision == "float32"}
+    later = {"--resume": resume}
     for option, given in later.items():
         if given:
             raise UsageError(f"{option}: {LATER}")
-    if precision != "float64":
-        raise UsageError(f"--precision {precision}: known are float64 and float32")
+    if precision not in FLOORS:
+        raise UsageError(f"--precision {precision}: known are {' and '.join(FLOORS)}")
     if steps is not None and duration is not None:
         raise UsageError("--steps and --duration: give one of the two")
     check_device(device)
@@ -68,10 +70,12 @@ def command(
         *_override("worlds.seed", seed),
         *_override("output.every", every),
     ]
-    loaded = _load(scene, overrides, check)
+    loaded = _load(scene, overrides, check, allow=allow or (), packages=packages_of(package))
+    loaded = for_precision(loaded, precision)
     options = Options(
         output=output or f"{loaded.name}.h5",
         device=device,
+        precision=precision,
         check=check,
         strict=strict,
         overwrite=overwrite,
@@ -89,6 +93,7 @@ class Options:
 
     output: str
     device: str
+    precision: str
     check: bool
     strict: bool
     overwrite: bool
@@ -100,11 +105,11 @@ def _override(key: str, value: float | None) -> list[str]:
     return [] if value is None else [f"{key}={value!r}"]
 
 
-def _load(path: str, overrides: list[str], check: bool) -> Any:
+def _load(path: str, overrides: list[str], check: bool, **files: Any) -> Any:
     """The scene; with `check`, one whose expectations can be checked."""
     from sapsim.scene.read import load
 
-    scene = load(path, overrides=overrides)
+    scene = load(path, overrides=overrides, **files)
     if not check:
         return scene
     if not scene.expect:
@@ -121,7 +126,7 @@ def _dry_run(scene: Any, options: Options) -> int:
     from sapsim.record.structure import rows_of_run
 
     with stdout_to_stderr():
-        sim, _, _ = build_simulation(scene, options.device, options.quiet)
+        sim, _, _ = build_simulation(scene, options.device, options.precision, options.quiet)
     sizes = {
         "worlds": scene.nworld,
         "steps": scene.steps,
@@ -158,11 +163,17 @@ def _run(scene: Any, options: Options) -> int:
 
         def leave() -> None:
             stdout.restore()
+            if sys.stderr.isatty():
+                note(SHOW_CURSOR)
             report_failure("interrupted before the first step; nothing was written", 130, options.as_json)
             sys.stdout.flush()
 
-        with Interrupt(leave) as interrupt:
-            sim, blocks, build_seconds = build_simulation(scene, options.device, options.quiet, steps=1)
+        def answer() -> None:
+            if not options.quiet:
+                note("interrupted: closing the file")
+
+        with Interrupt(leave, answer) as interrupt:
+            sim, blocks, build_seconds = build_simulation(scene, options.device, options.precision, options.quiet, steps=1)
             outcome = Outcome(scene, options.output, build_seconds)
             _simulate(sim, blocks, options, interrupt, outcome)
     if options.check and outcome.status == "complete":

@@ -1,7 +1,7 @@
 """Recursive Newton-Euler at zero joint acceleration: the generalized force of free motion.
 
-With f = m a_Bcm and n = I alpha + omega x I omega of each body, less the applied force, moved to the tree's point T and summed
-over subtrees (leaf to root; no shifts are needed because all share T):
+Body forces (newton_euler.py) at the tree's point T are summed over subtrees (leaf to root; no shifts are needed because all
+share T):
 
     tau_k = -S_T,k . F_T(subtree) - damping_k v_k - stiffness_k (q_k - reference_k)
 
@@ -14,14 +14,14 @@ from functools import cache
 
 import warp as wp
 
-from sapsim.math.spatial import make_spatial
+from sapsim.dynamics.newton_euler import ARRAYS as NEWTON_EULER
+from sapsim.dynamics.newton_euler import make_newton_euler
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
     "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_q_start", "body_dof_start", "body_nv",
-    "body_mass", "body_com", "body_inertia", "dof_damping", "dof_stiffness", "dof_reference",
-    "q", "p_WB", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT", "S_T", "v", "F_T", "tau",
+    "dof_damping", "dof_stiffness", "dof_reference", *NEWTON_EULER, "S_T", "q", "v", "F_T", "tau",
 )  # fmt: skip
 SCALARS = (("ntree", "int"),)
 
@@ -29,25 +29,9 @@ SCALARS = (("ntree", "int"),)
 @cache
 def make(R) -> Stage:
     """The stage `rne`; writes F_T and tau."""
-    real, mat33, vec6 = R.t, R.mat33, R.vec6
-    spatial = make_spatial(R)
-    top, bottom, join, rotate_inertia = spatial.top, spatial.bottom, spatial.join, spatial.rotate_inertia
+    real = R.t
     struct = make_struct("Rne", R, ARRAYS, SCALARS)
-
-    @wp.func
-    def body_force(s: struct, w: int, t: int, b: int) -> vec6:
-        R_WB = s.R_WB[w, b]
-        omega = top(s.V_WB[w, b])
-        alpha = top(s.A_WB[w, b])
-        p_BoBcm = R_WB * s.body_com[w, b]
-        a_cm = bottom(s.A_WB[w, b]) + wp.cross(alpha, p_BoBcm) + wp.cross(omega, wp.cross(omega, p_BoBcm))
-        I_W = mat33(rotate_inertia(R_WB, s.body_inertia[w, b]))
-        f = s.body_mass[w, b] * a_cm
-        n = I_W * alpha + wp.cross(omega, I_W * omega)
-        p_TB = s.p_WB[w, b] - s.p_WT[w, t]
-        applied = s.F_applied[w, b]
-        f_applied = bottom(applied)
-        return join(n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied)
+    body_force = make_newton_euler(R, struct).body_force
 
     @wp.func
     def rne(s: struct, w: int, lane: int):
@@ -55,7 +39,7 @@ def make(R) -> Stage:
             first = s.tree_body_start[t]
             last = s.tree_body_start[t + 1]
             for b in range(first, last):
-                s.F_T[w, b] = body_force(s, w, t, b)
+                s.F_T[w, b] = body_force(s, w, t, b, s.A_WB[w, b])
             for j in range(last - first):
                 b = last - 1 - j
                 F = s.F_T[w, b]

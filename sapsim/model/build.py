@@ -44,9 +44,9 @@ def build(scene: Scene) -> Model:
     trees = _trees(groups)
     arrays = _body_arrays(scene, groups, trees)
     external = _external_order(scene, groups, arrays)
-    shapes, shape_link, body_of_link = _shapes(scene, groups, arrays)
+    shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
-    _forces(scene, body_of_link, groups, arrays)
+    arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays)
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
     sizes = _sizes(arrays, external)
@@ -219,7 +219,7 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
         ],
         (4,),
     )  # fmt: skip
-    return shapes, np.array(link_of, np.int32), {link: body for link, (body, _) in place.items()}
+    return shapes, np.array(link_of, np.int32)
 
 
 def _links(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]) -> None:
@@ -232,27 +232,32 @@ def _links(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray])
     arrays["link_com"] = _rows([k.inertial.com if k.inertial.mass > 0.0 else (0.0,) * 3 for k in scene.links], (3,))
 
 
-def _forces(scene: Scene, body_of_link: dict[int, int], groups: list[LinkGroup], arrays: dict[str, np.ndarray]) -> None:
-    """Applied forces sorted by body; one on a link that is fixed in the world has no effect and is left out."""
-    index = {link.name: i for i, link in enumerate(scene.links)}
-    X_BL = {link: X for group in groups for link, X in group.members}
-    rows = [(body_of_link[index[f.link]], f) for f in scene.forces]
+def place_forces(forces, link_names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Applied forces on their bodies, sorted by body; one on a link that is fixed in the world has no effect and is left out.
+
+    `forces` have the fields of scene.spec.Force; force and torque may also be (W, 3), one to a world.  `arrays` holds
+    link_body, link_p_BL, link_Q_BL and body_parent.
+    """
+    index = {name: i for i, name in enumerate(link_names)}
+    rows = [(int(arrays["link_body"][index[f.link]]), f) for f in forces]
     rows = sorted((r for r in rows if r[0] >= 0), key=lambda r: r[0])
-    nbody = len(groups) - 1
-    arrays["body_force_start"] = np.searchsorted([r[0] for r in rows], np.arange(nbody + 1)).astype(np.int32)
     p_BP, F, frame = [], [], []
     for _, f in rows:
-        X = X_BL[index[f.link]]
-        R_BL = matrix(X.q)
-        p_BP.append(np.asarray(X.p) + R_BL @ f.point)
+        i = index[f.link]
+        R_BL = matrix(arrays["link_Q_BL"][0, i])
+        p_BP.append(arrays["link_p_BL"][0, i] + R_BL @ f.point)
         local = f.frame == "link"
         frame.append(int(local))
-        torque, force = np.asarray(f.torque, float), np.asarray(f.force, float)
-        F.append(np.concatenate([R_BL @ torque, R_BL @ force] if local else [torque, force]))
-    arrays["force_frame"] = np.array(frame, np.int32)
-    arrays["force_p_BP"], arrays["force_F"] = _rows(p_BP, (3,)), _rows(F, (6,))
-    arrays["force_from"] = _rows([f.start for _, f in rows])
-    arrays["force_until"] = _rows([f.until for _, f in rows])
+        parts = [np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
+        F.append(np.concatenate(np.broadcast_arrays(*(x @ R_BL.T if local else x for x in parts)), axis=1))
+    return {
+        "body_force_start": np.searchsorted([r[0] for r in rows], np.arange(len(arrays["body_parent"]) + 1)).astype(np.int32),
+        "force_frame": np.array(frame, np.int32),
+        "force_p_BP": _rows(p_BP, (3,)),
+        "force_F": np.stack(np.broadcast_arrays(*F), axis=1) if F else _rows([], (6,)),
+        "force_from": _rows([f.start for _, f in rows]),
+        "force_until": _rows([f.until for _, f in rows]),
+    }
 
 
 def _slots(arrays: dict[str, np.ndarray], pairs: PairTable) -> int:

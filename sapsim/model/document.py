@@ -22,6 +22,11 @@ TITLES = {
         "Recorded rows",
         "Rows of one block of steps, fetched together. Axes: row, world, then the shape given.",
     ),
+    "dynamics": (
+        "Dynamics functions",
+        "What the functions of `sapsim.dynamics` use beside a step's data; a simulation does not allocate it. "
+        "Leading world axis of length W.",
+    ),
 }
 HEAD = """# Device arrays
 

@@ -4,6 +4,7 @@ Groups:
     topology  constant, the same in all worlds, no world axis
     model     physical parameters, constant in time, leading world axis of length 1 or W (stride 0 when shared)
     data      state, what a step computes, and what is recorded; leading world axis of length W
+    dynamics  what only the dynamics functions use (sapsim.dynamics); a simulation does not allocate them; axes as of data
 
 Internal order of velocities: every tree's degrees of freedom are padded to a multiple of three, so that linear algebra
 runs on 3x3 blocks.  `ndof` counts padded entries, `nblock` = ndof / 3; a padded entry has velocity zero, a unit diagonal in A
@@ -200,6 +201,25 @@ rec_slip           | crow ccontact | vec3 | m/s | W | record_contacts | tangenti
 rec_scalars        | crow ccontact | vec3 | m, N/m, - | - | record_contacts | depth, stiffness as realised, friction
 """
 
+_DYNAMICS = """
+v_out          | nv      | real  | m/s, rad/s | - | get_velocity | velocities in the order of files
+vdot           | ndof    | real  | m/s^2, rad/s^2 | - | aba  | joint accelerations; given to `inverse`
+dA_T           | nbody   | vec6  | rad/s^2, m/s^2 | W at T | inverse | what joint accelerations add to a body's acceleration
+tau_motion     | ndof    | real  | N, N m | - | inverse     | generalized force that the motion needs beside applied forces; given to `aba`
+IA_ww          | nbody   | mat33 | kg m^2 | W at T | aba    | articulated inertia, angular block
+IA_wv          | nbody   | mat33 | kg m   | W at T | aba    | its coupling block, angular rows
+IA_vv          | nbody   | mat33 | kg     | W at T | aba    | its linear block
+U_T            | ndof    | vec6  | kg, kg m, kg m^2 | W at T | aba | articulated inertia times S
+pivot          | ndof    | vec2  | 1/A, N, N m | - | aba     | 1 / (S' IA S + armature), and the force left for the degree of freedom
+"""
+
 FIELDS: dict[str, Field] = {
-    f.name: f for f in (_rows("topology", _TOPOLOGY) + _rows("model", _MODEL) + _rows("data", _DATA) + _rows("record", _RECORD))
+    f.name: f
+    for f in (
+        _rows("topology", _TOPOLOGY)
+        + _rows("model", _MODEL)
+        + _rows("data", _DATA)
+        + _rows("record", _RECORD)
+        + _rows("dynamics", _DYNAMICS)
+    )
 }

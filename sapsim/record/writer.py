@@ -23,7 +23,7 @@ from .durable import DurableFile
 from .layout import ROW_SCALES, Counts, channels
 from .structure import Structure, now
 
-QUEUE_BLOCKS = 4  # blocks that may wait: the simulation runs on while one is compressed, and memory stays bounded
+QUEUE_BLOCKS = 2  # blocks that may wait: the simulation runs on while one is compressed, and memory stays bounded
 
 
 def partial_name(path: str) -> str:

@@ -63,6 +63,10 @@ class Type:
         """The type of what stands at `segment` below, or None where nothing can."""
         return None
 
+    def chosen(self, node: Node) -> "Type":
+        """The type by which this very node is read: itself, where there is no choice."""
+        return self
+
     def refuse(self, node: Node, at: Where, report: Report, code: str = "wrong-type", hint: str = "") -> _Invalid:
         """Report that `node` is not what this type allows."""
         text = f"found {found(node)}; allowed: {self.describe()}"
@@ -166,10 +170,14 @@ class Section(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class MapOf(Type):
-    """A mapping from names of the user's choice to values of one type; becomes a Section."""
+    """A mapping from names of the user's choice to values of one type; becomes a Section.
+
+    `named_elsewhere`: the names are those of something else (an overlay's links), so that an override may add entries.
+    """
 
     item: Type
     noun: str = "name"
+    named_elsewhere: bool = False
 
     def describe(self) -> str:
         return f"a mapping {{{self.noun}: {self.item.describe()}}}"
@@ -263,6 +271,27 @@ class Record(Type):
 
 def _below(place: Where, key: str) -> Where:
     return Where(place.file, place.line, place.column, join(place.path, key))
+
+
+@dataclass(frozen=True)
+class ByKey(Type):
+    """A mapping that is one of several records: that of the first key of `records` which it has, else `otherwise`."""
+
+    records: Mapping[str, Record]
+    otherwise: Record
+
+    def describe(self) -> str:
+        return self.otherwise.describe()
+
+    def parse(self, node: Node, at: Where, report: Report) -> Any:
+        return self.chosen(node).parse(node, at, report)
+
+    def child(self, segment: str) -> Type | None:
+        return self.otherwise.child(segment)
+
+    def chosen(self, node: Node) -> Type:
+        given = node.value if node.kind == "map" else {}
+        return next((record for key, record in self.records.items() if key in given), self.otherwise)
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,14 @@ def from_shapes(shapes: Sequence[Shape], *, mass: float | None = None, density: 
     return total if mass is None else Inertial(mass, total.com, total.inertia)
 
 
+def read_moments(section: Section) -> Mat33 | None:
+    """The matrix of an `inertia` section; None where a part of it was refused."""
+    if not {"ixx", "iyy", "izz"} <= set(section) or section.broken("ixy", "ixz", "iyz"):
+        return None
+    xy, xz, yz = (section.get(k, 0.0) for k in ("ixy", "ixz", "iyz"))
+    return ((section["ixx"], xy, xz), (xy, section["iyy"], yz), (xz, yz, section["izz"]))
+
+
 def read_inertial(section: Section | None, shapes: Sequence[Shape], complete: bool, report: Report) -> Inertial:
     """The Inertial of an `inertial` section (contract 1); a link without one has no mass.
 
@@ -121,11 +129,9 @@ def read_inertial(section: Section | None, shapes: Sequence[Shape], complete: bo
     if section.broken("mass", "density", "com", "inertia") or not section.given("mass", "density"):
         return UNKNOWN
     if "inertia" in section:
-        i = section["inertia"]
-        if not {"ixx", "iyy", "izz"} <= set(i) or i.broken("ixy", "ixz", "iyz"):
+        rows = read_moments(section["inertia"])
+        if rows is None:
             return UNKNOWN
-        xy, xz, yz = (i.get(k, 0.0) for k in ("ixy", "ixz", "iyz"))
-        rows = ((i["ixx"], xy, xz), (xy, i["iyy"], yz), (xz, yz, i["izz"]))
         return Inertial(section.get("mass", math.nan), section.get("com", (0.0, 0.0, 0.0)), rows)
     if "com" in section:
         text = "`com` without `inertia`: the inertia about a given com cannot be known from the shapes"

@@ -9,9 +9,10 @@ from sapsim.scene.grammar import Items, Section
 from sapsim.scene.materials import Materials, give_material
 from sapsim.scene.models import Model, ModelJoint
 from sapsim.scene.names import Names
+from sapsim.scene.overlays import overlaid
 from sapsim.scene.poses import compose, normalised, read_pose, read_quaternion
 from sapsim.scene.report import Report, did_you_mean, listing
-from sapsim.scene.spec import WORLD, Joint, Link, Pose, Shape, Where
+from sapsim.scene.spec import WORLD, Joint, Link, Pose, Shape, UnbuiltShape, Where
 
 BASE = "base"  # the joint that carries a root
 
@@ -46,10 +47,12 @@ def place_instance(
         _check_base(section, model, report)
     else:
         names.open_groups.add(name)
+    model = overlaid(model, section, materials, report)
     start = _Start(section, model, report)
     if not model.sound or (model.roots and "base" not in section):
         return Placed()
-    return Placed(_links(name, section, model, materials), _joints(name, section, model, X_WI, start))
+    joints = _joints(name, section, model, X_WI, start, report)
+    return Placed(_links(name, section, model, materials), joints) if joints is not None else Placed()
 
 
 def _find_model(section: Section, models: dict[str, Model] | None, report: Report) -> Model | None:
@@ -69,12 +72,18 @@ def _check_base(section: Section, model: Model, report: Report) -> None:
         report.error(section.where(), "missing-base", text, "add `base: fixed` or `base: floating`")
     if not model.sound:
         return
-    if not model.roots and section.given("base"):
+    if not model.roots and section.given("base") and not (model.from_file and _holds_still(section)):
         text = f"`base` is not allowed: model {model.name} has no root, its joints start at the world"
         report.error(section.where("base"), "base-not-allowed", text, "remove `base`")
     if "velocity" in section and not (model.roots and section.get("base", "floating") == "floating"):
         text = "`velocity` is that of a floating base, and this instance has none"
         report.error(section.where("velocity"), "no-floating-base", text, "use `joint_qd`")
+
+
+def _holds_still(section: Section) -> bool:
+    """Whether the base of an instance is fixed in the world."""
+    kind = registry("joints").get(section.get("base", ""))
+    return kind is not None and not kind.moves
 
 
 def _setting(section: Section, model: Model, key: str, default: Any) -> Any:
@@ -98,10 +107,11 @@ def _links(name: str, section: Section, model: Model, materials: Materials) -> l
                 full,
                 name,
                 content.inertial,
-                shapes,
+                tuple(s for s in shapes if isinstance(s, Shape)),
                 **flags,
                 where=content.where,
                 inertial_where=content.inertial_where,
+                unbuilt=tuple(s for s in shapes if isinstance(s, UnbuiltShape)),
             )
         )
     return links
@@ -118,7 +128,8 @@ def base_joint(name: str, child: str, kind: str, X_WB: Pose, velocity: Section |
     return Joint(f"{name}/{BASE}", kind, WORLD, child, q0=(*X_WB.p, *X_WB.q), qd0=qd0, where=where)
 
 
-def _joints(name: str, section: Section, model: Model, X_WI: Pose, start: "_Start") -> list[Joint]:
+def _joints(name: str, section: Section, model: Model, X_WI: Pose, start: "_Start", report: Report) -> list[Joint] | None:
+    """All joints of the instance, that of its root first; None where one cannot stand where the model has it."""
     joints = []
     for root in model.roots:
         velocity = _setting(section, model, "velocity", None) if section["base"] == "floating" else None
@@ -129,14 +140,39 @@ def _joints(name: str, section: Section, model: Model, X_WI: Pose, start: "_Star
             else joint
         )
     for joint, content in model.joints.items():
-        joints.append(_place_joint(name, joint, content, X_WI, start))
+        X_IP = Pose() if content.parent == WORLD else None
+        if registry("joints")[content.kind].needs_world:
+            X_IP = _place_on_world(content.parent, model, _holds_still(section))
+            if X_IP is None:
+                text = (
+                    f'{content.kind} joint "{joint}" must start at the world; its parent "{content.parent}" is not fixed there'
+                )
+                report.error(content.where, "not-on-world", text, "give a floating base with `base: floating`")
+                return None
+        joints.append(_place_joint(name, joint, content, X_WI, X_IP, start))
     return joints
 
 
-def _place_joint(name: str, joint: str, content: ModelJoint, X_WI: Pose, start: "_Start") -> Joint:
+def _place_on_world(link: str, model: Model, base_fixed: bool) -> Pose | None:
+    """X_IL of a link that fixed joints hold in the instance's frame; None of one that moves."""
+    carried_by = {j.child: j for j in model.joints.values()}
+    X = Pose()
+    while link != WORLD:
+        if link not in carried_by:
+            return X if base_fixed else None
+        joint = carried_by[link]
+        if registry("joints")[joint.kind].moves:
+            return None
+        X = compose(joint.X_PF, X)
+        link = joint.parent
+    return X
+
+
+def _place_joint(name: str, joint: str, content: ModelJoint, X_WI: Pose, X_IP: Pose | None, start: "_Start") -> Joint:
+    """The joint under its full name; X_IP is given where it starts at the world."""
     kind: JointKind = registry("joints")[content.kind]
-    on_world = content.parent == WORLD
-    X_PF = compose(X_WI, content.X_PF) if on_world else content.X_PF
+    on_world = X_IP is not None
+    X_PF = compose(X_WI, compose(X_IP, content.X_PF)) if on_world else content.X_PF
     q0 = start.q.get(joint, kind.neutral)
     if kind.needs_world:
         if joint not in start.q:
@@ -153,6 +189,9 @@ def _place_joint(name: str, joint: str, content: ModelJoint, X_WI: Pose, start: 
         qd0=start.qd.get(joint, (0.0,) * kind.nv),
         damping=content.damping,
         armature=content.armature,
+        friction=content.friction,
+        limit=content.limit,
+        mimic=replace(content.mimic, joint=f"{name}/{content.mimic.joint}") if content.mimic is not None else None,
         collide=content.collide,
         where=content.where,
         stiffness=content.stiffness,

@@ -5,7 +5,7 @@ are those of the dataclasses in `spec.py`.  `Later` marks what the contract name
 """
 
 from sapsim.kinds.base import ShapeKind, registry
-from sapsim.scene.grammar import ByForm, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
+from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
 
 _SHAPES = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "plane", "mesh", "heightfield")
@@ -79,24 +79,24 @@ MATERIAL = Record(
 CONTACT = Record(
     {
         "law": Key(_known("contacts", _LAWS), "contact law"),
-        "stiction_tolerance": Key(_positive, "[m/s]"),
+        "stiction_tolerance": Key(_positive, "slip below which friction creeps [m/s]"),
         "near_rigid": Key(_not_negative, "beta of the near-rigid limit"),
         "sigma": Key(_positive, "friction regularisation"),
-        "margin": Key(_not_negative, "[m]"),
+        "margin": Key(_not_negative, "distance at which contacts are made [m]"),
         "default_material": Key(MATERIAL, "material of shapes that name none, and of missing keys"),
     }
 )
 
 SOLVER = Record(
     {
-        "absolute_tolerance": Key(_not_negative, "[sqrt J]"),
-        "relative_tolerance": Key(_not_negative, ""),
-        "cost_absolute_tolerance": Key(_not_negative, "[J]"),
-        "cost_relative_tolerance": Key(_not_negative, ""),
-        "max_iterations": Key(Integer(least=1, most=2**31 - 1), ""),
-        "line_search": Key(Choice(("exact", "backtracking")), ""),
-        "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), ""),
-        "form": Key(Choice(("v_star",), later=("momentum",)), ""),
+        "absolute_tolerance": Key(_not_negative, "of the residual [sqrt J]"),
+        "relative_tolerance": Key(_not_negative, "of the larger of momentum and impulse"),
+        "cost_absolute_tolerance": Key(_not_negative, "of the decrease of the cost [J]"),
+        "cost_relative_tolerance": Key(_not_negative, "of the cost"),
+        "max_iterations": Key(Integer(least=1, most=2**31 - 1), "of Newton's method, a step"),
+        "line_search": Key(Choice(("exact", "backtracking")), "the root of the derivative, or Armijo's rule"),
+        "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), "how Newton's step is solved for"),
+        "form": Key(Choice(("v_star",), later=("momentum",)), "which convex problem is solved"),
         "islands": Key(Later(_flag, neutral=False), "solve each island by itself"),
         "on_failure": Key(Choice(("continue", "stop")), "what the other worlds do when one fails"),
     }
@@ -131,7 +131,15 @@ INERTIAL = Record(
     groups=(OneOf(("mass", "density"), required=True), OneOf(("density", "com")), OneOf(("density", "inertia"))),
 )
 
-LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, "")})
+_LINK_CHANGES = {
+    "material": Key(_name, "of all its shapes"),
+    "collision_off": Key(_flag, "whether the model's shapes of the link are left out"),
+    "mass": Key(_not_negative, "[kg]; the inertia is scaled with it where it is not given"),
+    "com": Key(_vec3, "centre of mass in the link's frame [m]"),
+    "inertia": Key(INERTIA, "about the centre of mass, in the link's axes"),
+}
+LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, ""), **_LINK_CHANGES})
+LINK_OVERLAY = Record({"collision": Key(COLLISION, "added to the model's shapes"), **_LINK_CHANGES})
 
 JOINT = Record(
     {
@@ -153,6 +161,13 @@ JOINT = Record(
     }
 )
 
+JOINT_OVERLAY = Record(
+    {
+        "type": Key(Choice(("fixed",)), "holds the child where the joint's zero has it"),
+        **{k: JOINT.keys[k] for k in ("damping", "friction", "armature", "stiffness", "reference", "limit", "locked")},
+    }
+)
+
 VELOCITY = Record(
     {
         "linear": Key(_vec3, "of the centre of mass, world axes [m/s]"),
@@ -168,18 +183,34 @@ _INSTANCE_DEFAULTS = {
     "velocity": Key(VELOCITY, "of the floating base"),
 }
 
-MODEL = Record(
+_OVERLAYS = {
+    "links": Key(MapOf(LINK_OVERLAY, "link", named_elsewhere=True), "changes of links of the model"),
+    "joints": Key(MapOf(JOINT_OVERLAY, "joint", named_elsewhere=True), "changes of joints of the model"),
+}
+_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Later(), "")}
+_inertia_policy = Key(Choice(("error",), later=("estimate", "fix")), "what is done about impossible inertias")
+
+MODEL_IN_FILE = Record(
+    {
+        **_FILES,
+        "packages": Key(MapOf(Text("a folder"), "package"), "folders of package://NAME"),
+        **_OVERLAYS,
+        **_INSTANCE_DEFAULTS,
+        "inertia": _inertia_policy,
+    },
+    groups=(OneOf(tuple(_FILES), required=True),),
+)
+MODEL_IN_SCENE = Record(
     {
         "links": Key(MapOf(LINK, "link"), ""),
         "joints": Key(MapOf(JOINT, "joint"), ""),
         **_INSTANCE_DEFAULTS,
-        "urdf": Key(Later(), ""),
-        "mjcf": Key(Later(), ""),
-        "packages": Key(Later(), ""),
-        "inertia": Key(Choice(("error",), later=("estimate", "fix")), ""),
+        **_FILES,
+        "inertia": _inertia_policy,
     },
-    groups=(OneOf(("links", "urdf", "mjcf"), required=True),),
+    groups=(OneOf(("links", *_FILES), required=True),),
 )
+MODEL = ByKey(dict.fromkeys(_FILES, MODEL_IN_FILE), MODEL_IN_SCENE)
 
 _coordinates = MapOf(ByForm({"number": _number, "seq": ListOf(_number)}), "joint")
 
@@ -192,8 +223,7 @@ INSTANCE = Record(
         "joint_q_deg": Key(_coordinates, "initial angles [deg]"),
         "joint_qd": Key(_coordinates, "initial velocities [m/s or rad/s]"),
         **_INSTANCE_DEFAULTS,
-        "links": Key(Later(neutral={}), ""),
-        "joints": Key(Later(neutral={}), ""),
+        **_OVERLAYS,
     }
 )
 
@@ -234,13 +264,13 @@ _vector_in_time = ByForm({"seq": _vec3, "map": _SERIES})
 
 FORCE = Record(
     {
-        "link": Key(_name, "", required=True),
-        "force": Key(_vector_in_time, "[N]"),
-        "torque": Key(_vector_in_time, "[N m]"),
+        "link": Key(_name, "a link", required=True),
+        "force": Key(_vector_in_time, "force [N]"),
+        "torque": Key(_vector_in_time, "torque [N m]"),
         "point": Key(_vec3, "where the force acts, in link coordinates [m]"),
         "frame": Key(Choice(("world", "link")), "axes of force and torque"),
-        "from": Key(_unscaled, "[s]"),
-        "until": Key(_unscaled, "[s]"),
+        "from": Key(_unscaled, "when it starts; default: always [s]"),
+        "until": Key(_unscaled, "when it ends; default: never [s]"),
     }
 )
 
@@ -248,18 +278,18 @@ _WORLDS = ByForm({"str": Choice(("all",)), "seq": ListOf(Integer(least=0))})
 
 EXPECT = Record(
     {
-        "link": Key(_name, ""),
-        "joint": Key(_name, ""),
-        "world": Key(Nothing(), ""),
-        "solver": Key(Nothing(), ""),
-        "quantity": Key(_name, "", required=True),
+        "link": Key(_name, "of this link"),
+        "joint": Key(_name, "of this joint"),
+        "world": Key(Nothing(), "of the whole world"),
+        "solver": Key(Nothing(), "of the solver"),
+        "quantity": Key(_name, "what is compared", required=True),
         "at": Key(ByForm({"number": _not_negative, "str": Choice(("end", "all"))}), "time [s], end or all"),
-        "value": Key(_unscaled, ""),
-        "min": Key(_unscaled, ""),
-        "max": Key(_unscaled, ""),
-        "atol": Key(_not_negative, ""),
-        "rtol": Key(_not_negative, ""),
-        "worlds": Key(_WORLDS, ""),
+        "value": Key(_unscaled, "what it must be, within atol + rtol |value|"),
+        "min": Key(_unscaled, "the least it may be"),
+        "max": Key(_unscaled, "the most it may be"),
+        "atol": Key(_not_negative, "absolute tolerance, in the quantity's unit"),
+        "rtol": Key(_not_negative, "relative tolerance"),
+        "worlds": Key(_WORLDS, "which worlds are checked"),
     },
     groups=(
         OneOf(("link", "joint", "world", "solver"), required=True),
@@ -271,10 +301,10 @@ EXPECT = Record(
 OUTPUT = Record(
     {
         "every": Key(Integer(least=1, most=2**31 - 1), "steps from row to row"),
-        "channels": Key(ListOf(Choice(("state", "contacts", "solver"), later=("energy",))), ""),
-        "dtype": Key(Choice(("float64", "float32")), ""),
-        "compression": Key(Choice(("gzip", "none")), ""),
-        "flush_seconds": Key(_positive, "[s]"),
+        "channels": Key(ListOf(Choice(("state", "contacts", "solver"), later=("energy",))), "what is recorded"),
+        "dtype": Key(Choice(("float64", "float32")), "of recorded numbers"),
+        "compression": Key(Choice(("gzip", "none")), "of the file"),
+        "flush_seconds": Key(_positive, "time between two writes to the disk [s]"),
         "worlds": Key(_WORLDS, "which worlds are recorded"),
     }
 )
@@ -284,27 +314,27 @@ SCENE = Record(
         "sapsim": Key(Integer(least=1, most=1), "version of the scene format", required=True),
         "name": Key(_name, "default: the file's stem"),
         "include": Key(Later(neutral=[]), ""),
-        "gravity": Key(_vec3, "[m/s^2]"),
+        "gravity": Key(_vec3, "acceleration of gravity [m/s^2]"),
         "time_step": Key(_sized, "h [s]", required=True),
-        "duration": Key(_positive, "[s]"),
-        "steps": Key(Integer(least=1, most=2**53), ""),
-        "contact": Key(CONTACT, ""),
-        "solver": Key(SOLVER, ""),
+        "duration": Key(_positive, "length of the run; steps = round(duration / h) [s]"),
+        "steps": Key(Integer(least=1, most=2**53), "length of the run in steps"),
+        "contact": Key(CONTACT, "contact law and its settings"),
+        "solver": Key(SOLVER, "settings of the solver"),
         "materials": Key(MapOf(MATERIAL, "material"), "contact properties of one surface"),
         "models": Key(MapOf(MODEL, "model"), "links and joints"),
         "instances": Key(MapOf(INSTANCE, "instance"), "models placed in the world"),
         "bodies": Key(MapOf(BODY, "body"), "single floating links"),
-        "world": Key(Record({"collision": Key(COLLISION, "")}), "what does not move"),
+        "world": Key(Record({"collision": Key(COLLISION, "shapes that do not move")}), "what does not move"),
         "constraints": Key(Later(neutral={}), ""),
         "actuators": Key(Later(neutral={}), ""),
-        "forces": Key(MapOf(FORCE, "force"), ""),
+        "forces": Key(MapOf(FORCE, "force"), "forces and torques on links"),
         "filter": Key(ListOf(ListOf(_name, 2)), "pairs that are never tested"),
         "initial": Key(Later(neutral={}), ""),
         "worlds": Key(
             Record(
                 {
-                    "count": Key(Integer(least=1, most=2**31 - 1), ""),
-                    "seed": Key(Integer(least=0, most=2**63 - 1), ""),
+                    "count": Key(Integer(least=1, most=2**31 - 1), "how many; default 1"),
+                    "seed": Key(Integer(least=0, most=2**63 - 1), "of what is drawn at random; default 0"),
                     "vary": Key(Later(neutral={}), ""),
                 }
             ),

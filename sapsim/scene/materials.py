@@ -8,7 +8,7 @@ from sapsim.scene.grammar import Section
 from sapsim.scene.keys import SHAPE_KEYS
 from sapsim.scene.poses import read_pose
 from sapsim.scene.report import Report, did_you_mean, listing
-from sapsim.scene.spec import Material, Pose, Shape, Where
+from sapsim.scene.spec import Material, Pose, Shape, UnbuiltShape, Where
 
 DEFAULT_NAME = ""
 
@@ -87,8 +87,19 @@ def read_shapes(items: list[tuple[Where, Section]], materials: Materials, report
 
 
 def give_material(shapes: tuple[Shape, ...], name: str, materials: Materials) -> tuple[Shape, ...]:
-    """The shapes, where those without a material of their own take the one named (of their instance or model)."""
+    """The shapes, where those without a material of their own take the one named (of their link, instance or model)."""
     if not name:
         return shapes
-    material = materials.named.get(name, materials.default)
-    return tuple(s if s.material_name else replace(s, material=material, material_name=name) for s in shapes)
+    return with_material(shapes, name, materials.named.get(name, materials.default))
+
+
+def with_material(
+    shapes: tuple[Shape | UnbuiltShape, ...], name: str, material: Material, all_of_them: bool = False
+) -> tuple[Shape | UnbuiltShape, ...]:
+    """The shapes with a material, those that name one only where `all_of_them`; what is only named has none."""
+    return tuple(
+        replace(s, material=material, material_name=name)
+        if isinstance(s, Shape) and (all_of_them or not s.material_name)
+        else s
+        for s in shapes
+    )

@@ -14,18 +14,19 @@ from sapsim.scene.inertials import read_inertial
 from sapsim.scene.materials import Materials, read_shapes
 from sapsim.scene.poses import as_vec3, read_pose
 from sapsim.scene.report import Report, did_you_mean, listing
-from sapsim.scene.spec import WORLD, Inertial, Pose, Shape, Vec3, Where
+from sapsim.scene.spec import WORLD, Inertial, Limit, Mimic, Pose, Shape, UnbuiltShape, Vec3, Where
 
 
 @dataclass
 class ModelLink:
     """A link of a model, under its name in the model.
 
-    A shape whose file names no material has `material_name` ""; placing the model gives it one.
+    A shape whose file names no material has `material_name` ""; placing the model gives it one.  `shapes` also holds
+    those that could only be named.
     """
 
     inertial: Inertial
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Shape | UnbuiltShape, ...]
     where: Where
     inertial_where: Where
 
@@ -45,6 +46,9 @@ class ModelJoint:
     where: Where
     stiffness: float = 0.0
     reference: float = 0.0
+    friction: float = 0.0
+    limit: Limit = field(default_factory=Limit)
+    mimic: Mimic | None = None
 
 
 @dataclass
@@ -65,6 +69,9 @@ class Model:
     sound: bool = True
     known: bool = True  # False where not even the names could be read
     tree_known: bool = True  # False where it cannot be said which links are roots
+    from_file: bool = (
+        False  # whether a file describes it; then `base: fixed` is also allowed where its joints start at the world
+    )
     defaults: Section | None = None  # material, gravity, collision, self_collision, velocity
 
     @property
@@ -91,7 +98,7 @@ def read_model(name: str, section: Section, materials: Materials, report: Report
         _read_joint(model, joint, content, report)
     model.sound = model.sound and len(model.links) == len(model.link_names) > 0
     model.sound = model.sound and len(model.joints) == len(model.joint_names)
-    _check_tree(model, links, report)
+    check_tree(model, links.places, report)
     _check_names(model, links, joints, report)
     return model
 
@@ -185,8 +192,8 @@ def _read_axis(section: Section, kind: JointKind | None, report: Report) -> Vec3
     return axis if norm == 1.0 else as_vec3([a / norm for a in axis])
 
 
-def _check_tree(model: Model, links: Section, report: Report) -> None:
-    """Find the roots; refuse two parents of a link, cycles, and two roots (contract 1.2)."""
+def check_tree(model: Model, links: Mapping[str, Where], report: Report) -> None:
+    """Find the roots; refuse two parents of a link, cycles, and two roots (contract 1.2).  `links`: the places of all links."""
     parent_joint: dict[str, str] = {}
     for name, joint in model.joints.items():
         other = parent_joint.get(joint.child)
@@ -204,7 +211,7 @@ def _check_tree(model: Model, links: Section, report: Report) -> None:
     if len(model.roots) > 1:
         names = " and ".join(f'"{r}"' for r in model.roots)
         text = f"model {model.name} has {len(model.roots)} roots: {names} are nobody's child; one is allowed"
-        report.error(links.where(model.roots[1]), "two-roots", text, "join them with a joint, or make two models")
+        report.error(links[model.roots[1]], "two-roots", text, "join them with a joint, or make two models")
     model.sound = model.sound and len(model.roots) <= 1
 
 

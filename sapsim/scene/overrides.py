@@ -85,6 +85,7 @@ def _put(root: Node, grammar: Type, override: _Override, report: Report) -> None
     last = len(override.segments) - 1
     for i, segment in enumerate(override.segments):
         path = join(path, segment) if node.kind != "seq" else f"{path}[{segment}]"
+        kind = kind.chosen(node)
         inner = kind.child(segment)
         if not _can_enter(node, kind, segment, inner, path, i == last, override, report):
             return
@@ -117,7 +118,7 @@ def _can_enter(
         text = f'"{segment}" is not in the file, so that none of its entries can be set'
         report.error(where, "unknown-key", text, f"set all of it: {path}=[...]")
         return False
-    if isinstance(kind, MapOf) and segment not in node.value and not last:
+    if isinstance(kind, MapOf) and not kind.named_elsewhere and segment not in node.value and not last:
         text = f'unknown {kind.noun} "{segment}"; in this scene: {listing(node.value)}'
         report.error(where, "unknown-name", text, did_you_mean(segment, node.value))
         return False

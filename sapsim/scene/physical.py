@@ -24,8 +24,10 @@ def check_masses(scene: Tree, report: Report) -> None:
         if not bad and (g.joint < 0 or len(g.members) > 1)
         for i, _ in g.members
     )
-    odd = [scene.links[i] for i in attached if _odd(scene.links[i])]
-    if odd:
+    by_file: dict[str, list[Link]] = {}
+    for link in (scene.links[i] for i in attached if _odd(scene.links[i])):
+        by_file.setdefault(_place(link).file, []).append(link)
+    for odd in by_file.values():
         names = listing([link.name for link in odd], 6)
         reason = impossible(np.asarray(odd[0].inertial.inertia))
         text = f"no rigid body alone has the inertia of {names}; accepted, for it is rigidly attached ({reason})"

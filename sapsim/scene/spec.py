@@ -5,6 +5,7 @@ Models and instances are gone by then: links and joints carry their full names (
 file's order, which is the order of the result file.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +58,16 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class UnbuiltShape:
+    """A collision shape of which only the name is known; `reason` says why, "" where geometry was not asked for."""
+
+    name: str
+    kind: str
+    reason: str = ""
+    where: Where = Where()
+
+
+@dataclass(frozen=True)
 class Inertial:
     """Mass [kg], centre of mass [m] in the link frame, inertia [kg m^2] about it in the link's axes."""
 
@@ -78,6 +89,26 @@ class Link:
     self_collision: bool = True
     where: Where = Where()
     inertial_where: Where = Where()
+    unbuilt: tuple[UnbuiltShape, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Bounds of a joint: coordinate [m or rad], |force| [N or N m], |velocity| [m/s or rad/s].  Read, not enforced yet."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    effort: float = math.inf
+    velocity: float = math.inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """q = multiplier q_joint + offset, with the leading joint's name.  Read, not enforced yet."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -98,6 +129,9 @@ class Joint:
     qd0: tuple[float, ...] = ()
     damping: float = 0.0  # [N s/m or N m s/rad]
     armature: float = 0.0  # [kg or kg m^2]
+    friction: float = 0.0  # dry friction [N or N m]; read, not enforced yet
+    limit: Limit = Limit()
+    mimic: Mimic | None = None
     collide: bool = False
     stiffness: float = 0.0  # [N/m or N m/rad] of the spring -stiffness (q - reference), one-coordinate joints only
     reference: float = 0.0  # [m or rad]

@@ -10,12 +10,12 @@ from typing import Any
 import warp as wp
 
 from sapsim.collide import broadphase, narrowphase
-from sapsim.dynamics import crba, forces, free_motion, kinematics, rne
+from sapsim.dynamics import crba, forces, free_motion, kinematics, rne, velocities
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
 from sapsim.solver import jacobian, newton, problem
-from sapsim.step import integrate, record, set_velocity
+from sapsim.step import integrate, record
 
 
 def step_stages(R: Real, law: str) -> list[Stage]:
@@ -41,7 +41,7 @@ def step_stages(R: Real, law: str) -> list[Stage]:
 
 def begin_stages(R: Real) -> list[Stage]:
     """Placements, internal velocities and twists of a state that was set from outside."""
-    return [kinematics.make(R), set_velocity.make(R), kinematics.make(R)]
+    return [kinematics.make(R), velocities.make_set(R), kinematics.make(R)]
 
 
 def all_stages(R: Real, law: str) -> list[Stage]:

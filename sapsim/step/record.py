@@ -63,6 +63,9 @@ def make_counters(R, law_name: str) -> Stage:
 
     @wp.func
     def count(s: struct, w: int, status: int, converged: int):
+        s.total[w, STATUS_OR] = s.total[w, STATUS_OR] | wp.int64(status)
+        if (status & wp.static(int(StepStatus.WORLD_STOPPED))) != 0:
+            return  # not a step: how many of them follow depends on when the run ends
         if converged == 0 or (status & wp.static(int(HARD_LIMITS))) != 0:
             s.total[w, UNCONVERGED] = s.total[w, UNCONVERGED] + wp.int64(1)
             if s.total[w, FIRST_BAD] < wp.int64(0):
@@ -73,7 +76,6 @@ def make_counters(R, law_name: str) -> Stage:
         s.total[w, ITERATIONS_MAX] = wp.max(s.total[w, ITERATIONS_MAX], iterations)
         s.total[w, CONTACTS_SUM] = s.total[w, CONTACTS_SUM] + contacts
         s.total[w, CONTACTS_MAX] = wp.max(s.total[w, CONTACTS_MAX], contacts)
-        s.total[w, STATUS_OR] = s.total[w, STATUS_OR] | wp.int64(status)
 
     @wp.func
     def counters(s: struct, w: int, lane: int):

@@ -21,6 +21,7 @@ from sapsim.step import record
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
+from sapsim.step.precision import for_precision
 from sapsim.step.rows import fetch_rows, read_totals
 
 GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
@@ -49,7 +50,7 @@ class Simulation:
         change how fast it runs and not one bit of what comes out.  Raises MachineError where the device is missing or too
         small.
         """
-        self.scene = scene
+        self.scene = scene = for_precision(scene, precision)
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)
@@ -66,8 +67,8 @@ class Simulation:
         self.dof_names, self.dof_units = model.dof_names, model.dof_units
         self.joint_q_start, self.joint_qd_start = model.joint_q_start, model.joint_qd_start
         self.shape_names, self.shape_body = model.shape_names, model.shape_link
+        self._begun = False  # kernels are loaded when the state is first needed, not to learn names and sizes
         self._allocate()
-        self.set_state(np.tile(model.q0, (self.nworld, 1)), np.tile(model.qd0, (self.nworld, 1)))
 
     # ---- memory ------------------------------------------------------------------------------------------------------
 
@@ -136,6 +137,13 @@ class Simulation:
         self.arrays["v"].zero_()
         for stage in begin_stages(self.R):
             self._launcher.launch(stage)
+        self._begun = True
+
+    def _begin(self) -> None:
+        """The scene's own initial state, unless another was set."""
+        if not self._begun:
+            model, n = self.model, self.nworld
+            self.set_state(np.tile(model.q0, (n, 1)), np.tile(model.qd0, (n, 1)))
 
     @property
     def stopped(self) -> np.ndarray:
@@ -148,8 +156,11 @@ class Simulation:
         return read_totals(self.arrays, self.steps_done)
 
     def initial(self) -> Block:
-        """Row 0: the state as it is, no contacts, converged."""
-        self.arrays["row_offset"].assign(np.array([self.steps_done // self.scene.output.every], np.int32))
+        """Row 0: the state as it is, no contacts, converged.  Only before the first step: RuntimeError after it."""
+        if self.steps_done:
+            raise RuntimeError("initial() gives the row before the first step, and steps have been made")
+        self._begin()
+        self.arrays["row_offset"].zero_()
         self.arrays["ncontact"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
         merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1
@@ -162,6 +173,7 @@ class Simulation:
 
     def advance(self, nsteps: int) -> Block:
         """Advances nsteps steps and returns the rows that they end: multiples of `every`, and the scene's last step."""
+        self._begin()
         blocks = []
         while nsteps > 0:
             room = self.capacity.rows * self.scene.output.every - self.steps_done % self.scene.output.every

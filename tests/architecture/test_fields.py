@@ -7,6 +7,7 @@ import sys
 import pytest
 from source import ROOT, files, imported_files
 
+from sapsim.dynamics import api
 from sapsim.kinds.base import registry
 from sapsim.math.real import real
 from sapsim.model.document import page
@@ -15,6 +16,8 @@ from sapsim.step.pipeline import all_stages
 
 R = real("float64")
 STAGES = {stage.name: stage for law in registry("contacts") for stage in all_stages(R, law)}
+FUNCTIONS = {stage.name: stage for stage in api.stages(R)}
+STAGES |= FUNCTIONS
 
 
 def test_every_field_is_an_array_of_some_stage():
@@ -47,6 +50,14 @@ def test_a_stage_uses_what_it_takes(stage):
     path = module.__name__.removeprefix("sapsim.").replace(".", "/") + ".py"
     used = set().union(*(attributes(p) for p in closure(path)))
     assert {*stage.struct.array_names, *(name for name, _ in stage.scalars)} - used == set()
+
+
+def test_only_the_dynamics_functions_use_the_arrays_of_their_group():
+    """A simulation does not allocate them; the field names the function that writes it."""
+    own = {f.name: f for f in FIELDS.values() if f.group == "dynamics"}
+    assert {f.stage for f in own.values()} <= set(FUNCTIONS)
+    step = {stage.name: stage for law in registry("contacts") for stage in all_stages(R, law)}
+    assert {name for stage in step.values() for name in stage.struct.array_names} & set(own) == set()
 
 
 def test_array_views_name_an_array():

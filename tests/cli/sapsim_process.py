@@ -43,8 +43,8 @@ def environment() -> dict[str, str]:
 def start(folder: Path, *arguments: str, **options) -> subprocess.Popen:
     command = [sys.executable, "-m", "sapsim", *arguments]
     pipe = subprocess.PIPE
-    options = {"stdout": pipe, "stderr": pipe, "text": True} | options
-    return subprocess.Popen(command, cwd=folder, env=environment(), **options)
+    options = {"stdout": pipe, "stderr": pipe, "text": True, "env": environment()} | options
+    return subprocess.Popen(command, cwd=folder, **options)
 
 
 def sapsim(folder: Path, *arguments: str, stdin: str | None = None) -> Finished:

@@ -77,10 +77,11 @@ def test_strict_makes_a_warning_exit_3(tmp_path):
 
 
 def test_a_failed_world_is_exit_4_and_ends_the_run(tmp_path):
-    """A spin whose square overflows: the state is no longer finite, and no world goes on."""
-    done = sapsim(tmp_path, "run", write_scene(tmp_path), "--json", "--set", "bodies.ball.velocity.linear=[1e308, 0, 0]")
+    """A spin whose gyroscopic term squares it in every step until it overflows: no world goes on."""
+    scene = write_scene(tmp_path, BALL.replace("sphere: 0.05", "box: [0.1, 0.2, 0.3]").replace("0.06]", "5]"))
+    done = sapsim(tmp_path, "run", scene, "--json", "--set", "bodies.ball.velocity.angular=[1e30, 5e29, 3e29]")
     assert done.code == 4 and done.json["status"] == "failed" and "non_finite" in done.json["flags"]
-    assert done.json["steps"] < 200
+    assert done.json["steps"] < 20
     with h5py.File(tmp_path / "ball.h5") as file:
         assert file.attrs["status"] == "failed" and len(file["time"]) == done.json["steps"] + 1
 
@@ -111,9 +112,10 @@ def test_dry_run_writes_nothing(tmp_path):
     "options, text",
     [
         (["--resume"], "not supported yet"),
-        (["--precision", "float32"], "not supported yet"),
-        (["--package", "a=b"], "not supported yet"),
-        (["--allow", "x"], "not supported yet"),
+        (["--precision", "float16"], "float32"),
+        (["--package", "a"], "NAME=DIR"),
+        (["--package", "a=b"], "no such folder"),
+        (["--allow", "x"], "no such folder"),
         (["--steps", "3", "--duration", "1"], "one of the two"),
         (["--device", "abacus"], "known are auto"),
         (["--steps", "many"], "many"),

@@ -10,7 +10,7 @@ import time
 import h5py
 import numpy as np
 import pytest
-from sapsim_process import BALL, sapsim, start, write_scene
+from sapsim_process import BALL, environment, sapsim, start, write_scene
 
 # Forever: 10^8 steps, many rows a second.
 ENDLESS = BALL.replace("steps: 200", "steps: 100000000")
@@ -24,29 +24,42 @@ def wait_for(path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_closes_the_file(tmp_path, number):
+def test_a_signal_closes_the_file_within_a_second(tmp_path, number):
+    # a machine that is busy elsewhere may delay one process, hardly three in turn
+    assert any(seconds_to_end(tmp_path / str(attempt), number) < 1.0 for attempt in range(3))
+
+
+def seconds_to_end(tmp_path, number) -> float:
+    """Interrupts an endless run, checks what it leaves, and returns how long it took to end [s]."""
+    tmp_path.mkdir()
     process = start(tmp_path, "run", write_scene(tmp_path, ENDLESS), "--json", "--quiet")
     wait_for(tmp_path / "ball.h5.partial")
     time.sleep(0.5)
     began = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
-    assert time.monotonic() - began < 1.0
+    elapsed = time.monotonic() - began
     found = json.loads(out)
     assert process.returncode == 130 == found["exit_code"] and found["status"] == "interrupted" and err == ""
     with h5py.File(tmp_path / "ball.h5") as file:
         assert file.attrs["status"] == "interrupted" and file.attrs["rows_valid"] == found["steps"] + 1 == len(file["time"])
     assert sorted(os.listdir(tmp_path)) == ["ball.h5", "ball.yaml"]
+    return elapsed
 
 
-def test_a_signal_before_the_first_step_ends_at_once(tmp_path):
-    process = start(tmp_path, "run", write_scene(tmp_path, ENDLESS), "--json", "--quiet")
-    time.sleep(0.35)  # imports and kernels take longer than that
+def test_a_signal_while_kernels_compile_ends_at_once(tmp_path):
+    """With an empty kernel cache the first run says once that it compiles; nothing is written yet, so it can just end."""
+    (tmp_path / "cache").mkdir()
+    options = {"env": environment() | {"WARP_CACHE_PATH": str(tmp_path / "cache")}}
+    process = start(tmp_path, "run", write_scene(tmp_path, ENDLESS), "--json", **options)
+    assert "this happens once" in process.stderr.readline()
+    time.sleep(0.5)  # well into a native compilation, which Python's own handler would have to wait for
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 130 and time.monotonic() - began < 1.0
     assert json.loads(out)["exit_code"] == 130
+    assert sorted(os.listdir(tmp_path)) == ["ball.yaml", "cache"]
 
 
 def test_kill_leaves_whole_rows(tmp_path):
@@ -86,11 +99,9 @@ def test_a_bug_has_a_short_message(tmp_path):
         "from sapsim.cli.main import main\n"
         "main(sys.argv[1:])\n"
     )
-    from sapsim_process import environment
-
     command = [sys.executable, "worker.py", "run", "x.yaml"]
     plain = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
-    assert plain.returncode == 1 and "internal error: KeyError" in plain.err if hasattr(plain, "err") else plain.stderr
+    assert plain.returncode == 1 and "internal error: KeyError" in plain.stderr
     assert "Traceback" not in plain.stderr and "report" in plain.stderr
     long = subprocess.run([*command, "--traceback"], cwd=tmp_path, env=environment(), capture_output=True, text=True)
     assert long.returncode == 1 and "Traceback" in long.stderr

@@ -253,3 +253,36 @@ def test_the_path_is_the_same(option, law, tmp_path):
         iterated += result.iterations
     assert iterated > 0
     assert (unconverged > 0) == (option == "too few iterations")
+
+
+@pytest.mark.parametrize("law", ["lagged", "sap"])
+@pytest.mark.parametrize("name", CASES)
+def test_one_step_in_float32(name, law, tmp_path):
+    """From the state that the float32 run is in: its step is the twin's, to float32's stopping rule and its depths."""
+    text, compared, between, contacts_expected = CASES[name]
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(text.replace("LAW", law))
+    scene = load(str(path))
+    sim, twin = Simulation(scene, device="cpu", precision="float32"), Twin(scene)
+    block = sim.initial()
+    most = 0
+    for _ in range(compared):
+        if between > 1:
+            block = sim.advance(between - 1)
+        q, qd = block.joint_q[-1, 0].astype(float), block.joint_qd[-1, 0].astype(float)
+        k = sim.steps_done
+        block = sim.advance(1)
+        result = twin.step(q, qd, k, relative_tolerance=1e-13)
+        assert block.converged[-1, 0] and result.converged
+        if block.contact_count[-1, 0] != len(result.contacts):
+            continue  # one that touches by less than a rounding
+        # Stopping at 1e-4 leaves a velocity error of the same order; an elastic force is k times a difference of coordinates,
+        # which rounds by about four ulp.
+        allowed = 5e-4 * result.momentum_scale
+        for i, c in enumerate(result.contacts):
+            ulp = np.spacing(np.float32(np.abs(c.point).max()))
+            allowed += scene.time_step * c.stiffness * 4.0 * ulp * np.linalg.norm(result.D * result.J[3 * i + 2])
+        v = twin.internal(block.joint_q[-1, 0].astype(float), block.joint_qd[-1, 0].astype(float))
+        assert result.velocity_error(v) * result.momentum_scale <= allowed
+        most = max(most, len(result.contacts))
+    assert most >= contacts_expected

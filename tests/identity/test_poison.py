@@ -59,6 +59,7 @@ def test_rubbish_in_the_outputs_changes_nothing(law, tmp_path):
     path.write_text(SCENE.replace("LAW", law))
     scene = load(str(path))
     clean, poisoned = (Simulation(scene, fused=False, device="cpu") for _ in range(2))
+    clean.initial(), poisoned.initial()
     stages = step_stages(clean.R, law)
     counted = 0
     for _ in range(scene.steps):

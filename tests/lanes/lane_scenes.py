@@ -140,24 +140,56 @@ TEXTS = {
     "logs-sap": LOGS.replace("LAW", "sap"),
     "logs-similar": LOGS.replace("LAW", "similar"),
 }
-WORLDS = {"bin-lagged": 2}  # so that more than one block runs
+FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
+TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
+WORLDS = {"bin-lagged": 2, "failing-lagged": 3}  # so that more than one block runs
+
+
+def run_functions(lanes: int | None) -> dict[str, str]:
+    """The functions of sapsim.dynamics on five states of the chains; a digest of what each returns."""
+    from sapsim.dynamics import Dynamics, ExternalForce
+    from sapsim.scene.read import loads
+
+    d = Dynamics(loads(TEXTS["chain-sap"], file="chain.yaml"), nworld=5, lanes=lanes)
+    rng = np.random.default_rng(0)
+    q = d.move(d.neutral, rng.normal(size=(5, d.nv)), 0.5)
+    v, a = rng.normal(size=(2, 5, d.nv))
+    push = [ExternalForce("one/c", (1.0, 2.0, 3.0), point=(0.1, 0.0, 0.0), frame="link")]
+    tau = d.rnea(q, v, a, push)
+    found = {"q": q, "tau": tau, "M": d.crba(q), "a": d.aba(q, v, tau, push), "qd": d.to_external(q, v)}
+    found["v"] = d.to_internal(q, found["qd"])
+    assert all(np.isfinite(x).all() and x.any() for x in found.values())
+    return {key: digest(value) for key, value in found.items()}
 
 
 def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[str, str]:
     """Runs a simulation on the CPU; a digest of every output array by its name.  Lanes and `fused` must change none."""
+    if name == FUNCTIONS:
+        return run_functions(lanes)
     from sapsim.scene.read import loads
     from sapsim.step.simulation import Simulation
 
     scene = replace(loads(TEXTS[name], file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
     sim = Simulation(scene, device="cpu", lanes=lanes, fused=fused)
+    good = np.ones(sim.nworld, bool)
+    if name.startswith("failing"):
+        good[1] = False
+        make_fail(sim, 1)
     block = sim.advance(scene.steps)
     assert block.contact_count.max() > 0 and block.iterations.max() > 0, "nothing happened that lanes could get wrong"
-    assert np.isfinite(block.joint_q).all() and block.converged.all()
+    assert np.isfinite(block.joint_q[:, good]).all() and (block.converged.all(axis=0) == good).all()
     arrays = {f.name: getattr(block, f.name) for f in fields(block) if f.name != "contacts"}
     arrays |= {f"contacts.{f.name}": getattr(block.contacts, f.name) for f in fields(block.contacts)}
     arrays |= {f"totals.{f.name}": np.asarray(getattr(sim.totals, f.name)) for f in fields(sim.totals)}
     sim.advance(1)  # a counting kernel looks back when its next block starts
     return {key: digest(value) for key, value in arrays.items()}
+
+
+def make_fail(sim, world: int) -> None:
+    """Gives the first body of a world a velocity whose square is not finite."""
+    q, v = (np.tile(x, (sim.nworld, 1)) for x in (sim.model.q0, sim.model.qd0))
+    v[world, 3:6] = (1e200, 2e200, 3e200)
+    sim.set_state(q, v)
 
 
 def digest(values: np.ndarray) -> str:

@@ -18,7 +18,7 @@ import pytest
 import sapsim.errors
 
 WORKER = Path(__file__).with_name("lane_worker.py")
-SIMULATIONS = tuple(lane_scenes.TEXTS)
+SIMULATIONS = (*lane_scenes.TEXTS, lane_scenes.FUNCTIONS)
 FAULTS = tuple(f"{kind}:{word}" for kind in planted_faults.KINDS for word in ("sound", "faulty"))
 # Every number of lanes is a compilation of all kernels, 15 s: the pair that differs most from one lane runs always.
 ALWAYS = [(32, "down")]

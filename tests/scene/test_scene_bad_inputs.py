@@ -202,7 +202,6 @@ def test_fault_is_found_where_it_stands(case):
 
 LATER = {
     "include: [a.yaml]": 1,
-    "models: {m: {urdf: a.urdf}}": 14,
     "models: {m: {mjcf: a.xml}}": 14,
     "solver: {islands: true}": 10,
     "solver: {linear_solver: dense}": 25,
@@ -242,7 +241,7 @@ def test_what_is_not_built_yet_is_refused_and_not_skipped(line):
         ("axis: [0, 1, 0]", "pitch: 1"),
         ("type: revolute", "type: screw"),
         ("type: revolute", "type: universal"),
-        ("base: fixed", "base: fixed, links: {tip: {mass: 1}}"),
+        ("base: fixed", "base: fixed, joints: {hinge: {friction: 1}}"),
         ("base: fixed", "base: fixed, joints: {hinge: {locked: true}}"),
         ("links:", "inertia: fix\n    links:"),
     ],

@@ -52,7 +52,7 @@ def test_missing_file(tmp_path):
         ("control.yaml", b"sapsim: 1\nname: a\x07b\n", "yaml-syntax", (2, 8)),
         ("list.yaml", b"- 1\n- 2\n", "wrong-type", (1, 1)),
         ("word.yaml", b"hello\n", "wrong-type", (1, 1)),
-        ("robot.urdf", b"<robot/>", "not-supported", (0, 0)),
+        ("robot.urdf", b"<robot/>", "not-a-scene", (0, 0)),
         ("scene.txt", b"sapsim: 1", "unknown-format", (0, 0)),
     ],
 )

@@ -96,7 +96,7 @@ def test_new_entries_can_be_added():
         ("gravity=[0, 0, .nan]", "not-finite", "gravity[2]", "found .nan"),
         ("solver.islands=true", "not-supported", "solver.islands", "not supported yet"),
         ("worlds.vary.gravity.values=[1]", "not-supported", "worlds.vary", "not supported yet"),
-        ("instances.a.joints.wrist.locked=true", "not-supported", "instances.a.joints", "not supported yet"),
+        ("instances.a.joints.wrist.damping=1", "unknown-name", "instances.a.joints.wrist", "joints of model arm: none"),
         ("bodies.ball.material=ruber", "unknown-name", "bodies.ball.material", 'did you mean "rubber"?'),
         ("gravity", "bad-override", "", "key.path=value"),
         ("=3", "bad-override", "", "key.path=value"),

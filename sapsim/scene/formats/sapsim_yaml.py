@@ -12,21 +12,23 @@ from sapsim.scene.grammar import INVALID, Section
 from sapsim.scene.instances import Placed, name_shapes, place_instance
 from sapsim.scene.keys import SCENE
 from sapsim.scene.materials import Materials, read_materials, read_shapes
-from sapsim.scene.models import read_model
+from sapsim.scene.model_files import read_any_model
 from sapsim.scene.names import Names
 from sapsim.scene.overrides import apply_overrides
 from sapsim.scene.physical import check_masses
 from sapsim.scene.repeat import place_body
 from sapsim.scene.report import Report
 from sapsim.scene.settings import read_contact, read_output, read_solver, read_steps, read_worlds
+from sapsim.scene.sources import Sources
 from sapsim.scene.spec import WORLD, Scene, Shape, Where
+from sapsim.scene.unused import check_shapes, warn_of_unenforced
 from sapsim.scene.yaml_loader import parse
 
 SUFFIXES = (".yaml", ".yml")
 MAX_PAIRS = 2_000_000  # that an entry of `filter` may stand for
 
 
-def read(text: str, file: str, overrides: Sequence[str], report: Report) -> Scene | None:
+def read(text: str, file: str, overrides: Sequence[str], sources: Sources, report: Report) -> Scene | None:
     """The scene that a text describes, sound where `report` has no errors; None where it cannot be read at all."""
     root_node = parse(text, file, report)
     if root_node is None:
@@ -35,13 +37,13 @@ def read(text: str, file: str, overrides: Sequence[str], report: Report) -> Scen
     root = SCENE.parse(root_node, Where(file, root_node.line, root_node.column), report)
     if root is INVALID:
         return None
-    return _scene(root, text, file, tuple(overrides), report)
+    return _scene(root, text, file, tuple(overrides), sources, report)
 
 
-def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], report: Report) -> Scene:
+def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sources: Sources, report: Report) -> Scene:
     materials = read_materials(root)
     names = Names()
-    placed = _place_all(root, materials, names, report)
+    placed = _place_all(root, materials, names, sources, report)
     nworld, seed = read_worlds(root)
     links, joints = tuple(placed.links), tuple(placed.joints)
     scene = Scene(
@@ -65,6 +67,8 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], repo
         overrides=overrides,
     )
     check_masses(scene, report)
+    check_shapes(scene.links, sources.geometry, report)
+    warn_of_unenforced(scene.joints, report)
     return scene
 
 
@@ -76,8 +80,8 @@ def _name(root: Section, file: str, report: Report) -> str:
     return name
 
 
-def _place_all(root: Section, materials: Materials, names: Names, report: Report) -> Placed:
-    models = {name: read_model(name, m, materials, report) for name, m in root.get("models", {}).items()}
+def _place_all(root: Section, materials: Materials, names: Names, sources: Sources, report: Report) -> Placed:
+    models = {name: read_any_model(name, m, materials, sources, report) for name, m in root.get("models", {}).items()}
     known = set(root["models"].places) if "models" in root else set()
     names.all_open = root.broken("instances", "bodies")
     _check_default_materials(root, materials, report)

@@ -1,0 +1,289 @@
+"""The functions of rigid-body dynamics over a scene, for W states at once, in and out as NumPy arrays.
+
+    dynamics = sapsim.dynamics.Dynamics(scene, nworld=W)
+    tau = dynamics.rnea(q, v, a)      M = dynamics.crba(q)      a = dynamics.aba(q, v, tau)
+
+Order and frames.  q (W, nq) is joint_q of files.  v, a, tau (W, nv) are **internal velocities** and what goes with them: joints
+follow one another as in files (`joint_qd_start`), and the entries of a joint are those of the equations of motion:
+
+    floating    [omega, v] of the body: world axes, v of the body's origin [rad/s, m/s];  tau = [moment about it, force]
+    ball        omega in the joint frame F on the parent [rad/s]
+    others      the rates of the coordinates [m/s or rad/s]
+
+while joint_qd of files has [v_com, omega] for floating joints: `to_internal`, `to_external`.  a is the rate of v: for a
+floating joint the classical acceleration of the body's origin.  M(q) a + h(q, v) = tau + sum of J' f.  M holds the armature;
+h holds gravity and the terms of velocity.  Damping, springs, limits, drives and contact are no part of these functions.
+
+A state without the world axis, (nq,) or (nv,), stands for all worlds.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from sapsim.dynamics import aba, crba, forces, inverse, kinematics, velocities
+from sapsim.dynamics.links import LinkInertias, LinkMotion, link_motion
+from sapsim.math.real import real
+from sapsim.model.arrays import Arrays
+from sapsim.model.build import BLOCK, build, place_forces
+from sapsim.model.fields import FIELDS
+from sapsim.model.stage import Stage
+
+GPU_LANES = 32
+
+
+@dataclass(frozen=True)
+class ExternalForce:
+    """A force [N] and torque [N m] on a link, each (3,) or (W, 3).
+
+    Fields:
+        link: its name.
+        point: where the force acts, in link coordinates [m].
+        frame: "world" or "link", the axes of force and torque.
+        start, until: when it acts [s]; the functions here have no time, so always.
+    """
+
+    link: str
+    force: Any = (0.0, 0.0, 0.0)
+    torque: Any = (0.0, 0.0, 0.0)
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    frame: str = "world"
+    start: float = -np.inf
+    until: float = np.inf
+
+
+def stages(R) -> list[Stage]:
+    """Every stage that the functions launch."""
+    return [
+        kinematics.make(R),
+        forces.make(R),
+        inverse.make(R),
+        crba.make(R),
+        aba.make(R),
+        velocities.make_set(R),
+        velocities.make_get(R),
+        velocities.make_move(R),
+    ]
+
+
+class Dynamics:
+    """The mechanism of a scene: its links and joints, without shapes, scene forces and time.
+
+    Attributes:
+        nworld, nq, nv, nlink: sizes.
+        link_names, joint_names, coordinate_names: in the order of files.
+        dof_names: (nv) the joint's name, with [k] where the joint has several velocities.
+        joint_q_start, joint_qd_start: first entries of each joint, and one past the end.
+        inertias: own mass properties of the links.
+        model: model.build.Model, host values of all model arrays.
+    """
+
+    def __init__(self, scene, *, nworld: int = 1, precision: str = "float64", device: str = "cpu", lanes: int | None = None):
+        """`scene` as of `sapsim.load`, or a Simulation, whose scene is taken.  Memory for `nworld` states is allocated.
+
+        `lanes` (a block's threads) changes how fast it runs and not one bit of what comes out.
+        """
+        scene = getattr(scene, "scene", scene)
+        bare = replace(scene, world_shapes=(), forces=(), links=tuple(replace(k, shapes=()) for k in scene.links))
+        self.scene, self.model = scene, build(bare)
+        self.nworld, self.precision = nworld, precision
+        self.R = real(precision)
+        self.device = str(wp.get_device(device))
+        self.lanes = lanes or (GPU_LANES if self.device.startswith("cuda") else 1)
+        m = self.model
+        self.nq, self.nv, self.nlink = m.sizes["nq"], m.sizes["nv"], m.sizes["nlink"]
+        self.link_names, self.joint_names, self.coordinate_names = m.link_names, m.joint_names, m.coordinate_names
+        self.joint_q_start, self.joint_qd_start = m.joint_q_start, m.joint_qd_start
+        self.dof_names = [
+            name if last - first == 1 else f"{name}[{k}]"
+            for name, first, last in zip(m.joint_names, m.joint_qd_start, m.joint_qd_start[1:], strict=False)
+            for k in range(last - first)
+        ]
+        self.inertias = LinkInertias.of(scene, m.arrays["link_body"])
+        self._q_at = np.asarray(m.arrays["coordinate_from"], int)
+        self._v_at = np.asarray(m.arrays["dof_from"], int) + np.asarray(m.arrays["dof_entry"], int)
+        self._allocate()
+
+    def _allocate(self) -> None:
+        self._arrays = Arrays(self.R, self.device, self.nworld, self.model.sizes | {"none": 1})
+        for name, values in self.model.arrays.items():
+            self._set_model(name, values)
+        wanted = {name for stage in stages(self.R) for name in stage.struct.array_names}
+        wanted |= {FIELDS[name].type.split("@")[1] for name in wanted if "@" in FIELDS[name].type}
+        self._arrays.allocate([f.name for f in FIELDS.values() if f.name in wanted and f.group not in ("topology", "model")])
+
+    def _set_model(self, name: str, values: np.ndarray) -> None:
+        is_topology = FIELDS[name].group == "topology"
+        (self._arrays.set_topology if is_topology else self._arrays.set_model)(name, values)
+
+    # ---- in and out --------------------------------------------------------------------------------------------------
+
+    def _launch(self, stage: Stage, **scalars: float) -> None:
+        values = {name: self.model.sizes.get(name, 0) for name, _ in stage.scalars} | scalars
+        bound = self._arrays.bind(stage.struct, **values)
+        wp.launch_tiled(stage.kernel, dim=[self.nworld], inputs=[bound], block_dim=self.lanes, device=self.device)
+
+    def _put(self, name: str, at: np.ndarray, values: Any) -> None:
+        """Values (W, n) or (n,) in the order of files, into an array in internal order; padding stays zero."""
+        array = self._arrays[name]
+        inside = np.zeros(array.shape, self.R.np)
+        if at.size:
+            values = np.asarray(values, float)
+            if values.shape[-1:] != at.shape or values.ndim > 2 or (values.ndim == 2 and len(values) != self.nworld):
+                raise ValueError(f"{name}: shape {values.shape}, expected ({self.nworld}, {at.size}) or ({at.size},)")
+            inside[:, at] = values
+        array.assign(inside)
+
+    def _get(self, name: str) -> np.ndarray:
+        """Degrees of freedom of an array, (W, nv) float64, in the order of files."""
+        return self._arrays[name].numpy()[:, self._v_at].astype(float)
+
+    def bodies(self, name: str) -> np.ndarray:
+        """A body array of fields.py, (W, nbody, ...) as float64: that of the state that was last asked about."""
+        return self._arrays[name].numpy()[:, : self.model.sizes["nbody"]].astype(float)
+
+    def _place(self, q: Any, v: Any = None) -> None:
+        """Kinematics at a state."""
+        self._put("q", self._q_at, q)
+        self._put("v", self._v_at, np.zeros(self.nv) if v is None else v)
+        self._launch(kinematics.make(self.R))
+
+    def _apply(self, f_ext: Any) -> None:
+        """Sums external forces on bodies, at the placements of the last `_place`."""
+        for name, values in place_forces(f_ext or (), self.link_names, self.model.arrays).items():
+            self._set_model(name, values)
+        self._launch(forces.make(self.R))
+
+    # ---- functions ---------------------------------------------------------------------------------------------------
+
+    def rnea(self, q, v, a, f_ext=None) -> np.ndarray:
+        """Inverse dynamics: tau (W, nv) [N or N m] of the motion q, v, a under external forces (a list of ExternalForce)."""
+        self._place(q, v)
+        self._apply(f_ext)
+        self._put("vdot", self._v_at, a)
+        self._launch(inverse.make(self.R))
+        return self._get("tau_motion")
+
+    def nonlinear_effects(self, q, v, f_ext=None) -> np.ndarray:
+        """h(q, v) (W, nv): gravity and the terms of velocity, less external forces; rnea at zero acceleration."""
+        return self.rnea(q, v, np.zeros(self.nv), f_ext)
+
+    def crba(self, q) -> np.ndarray:
+        """The mass matrix M (W, nv, nv) with armature, by composite rigid bodies."""
+        self._place(q)
+        self._launch(crba.make(self.R), h=0.0)
+        return self._dense(self._arrays["A"].numpy().astype(float))
+
+    def aba(self, q, v, tau, f_ext=None) -> np.ndarray:
+        """Forward dynamics: the acceleration a (W, nv) under tau and external forces, by articulated bodies.
+
+        What comes out is not finite, or not meaningful, where M is not positive definite.
+        """
+        self._place(q, v)
+        self._apply(f_ext)
+        self._put("tau_motion", self._v_at, tau)
+        self._launch(aba.make(self.R))
+        return self._get("vdot")
+
+    def forward_kinematics(self, q, v=None) -> LinkMotion:
+        """Placements and twists of all links at q and v (default: at rest)."""
+        self._place(q, v)
+        return link_motion(self.model.arrays, *(self.bodies(name) for name in ("p_WB", "Q_WB", "V_WB")))
+
+    def jacobian(self, q, link: str, point=(0.0, 0.0, 0.0)) -> np.ndarray:
+        """J (W, 6, nv): twist [omega; v of `point`], world axes, for unit velocities; `point` in link coordinates [m]."""
+        links = self.forward_kinematics(q)
+        i = self.link_names.index(link)
+        p_WP = links.p[:, i] + links.R[:, i] @ np.asarray(point, float)
+        return self._jacobian(int(self.model.arrays["link_body"][i]), p_WP)
+
+    def _jacobian(self, body: int, p_WP: np.ndarray) -> np.ndarray:
+        """J of the point of a body (-1: world) that is now at p_WP (W, 3)."""
+        m = self.model.arrays
+        J = np.zeros((self.nworld, 6, self.nv))
+        if body < 0:
+            return J
+        of_dof = np.asarray(m["dof_to_body"], int)
+        moves = (of_dof <= body) & (body <= np.asarray(m["body_last"])[of_dof])
+        S_T = np.swapaxes(self._arrays["S_T"].numpy()[:, self._v_at[moves]].astype(float), 1, 2)
+        r = (p_WP - self._arrays["p_WT"].numpy()[:, m["body_tree"][body]])[:, None]
+        v = np.swapaxes(S_T[:, 3:], 1, 2) + np.cross(np.swapaxes(S_T[:, :3], 1, 2), r)
+        J[:, :, moves] = np.concatenate([S_T[:, :3], np.swapaxes(v, 1, 2)], axis=1)
+        return J
+
+    def kinetic_energy(self, q, v) -> np.ndarray:
+        """(W,) kinetic energy [J]: sum over links, and armature v^2 / 2."""
+        v = np.broadcast_to(np.asarray(v, float), (self.nworld, self.nv))
+        return self.inertias.kinetic(self.forward_kinematics(q, v)) + 0.5 * v**2 @ self.armature
+
+    def potential_energy(self, q) -> np.ndarray:
+        """(W,) energy of gravity [J], zero at the world's origin: sum over links."""
+        return self.inertias.potential(self.forward_kinematics(q))
+
+    def to_internal(self, q, qd) -> np.ndarray:
+        """Internal velocities v (W, nv) of velocities qd (W, nv) of files."""
+        self._place(q)
+        self._put("v_in", self._v_at, qd)
+        self._launch(velocities.make_set(self.R))
+        return self._get("v")
+
+    def to_external(self, q, v) -> np.ndarray:
+        """Velocities of files (W, nv) of internal velocities v (W, nv)."""
+        self._place(q, v)
+        self._launch(velocities.make_get(self.R))
+        return self._arrays["v_out"].numpy()[:, : self.nv].astype(float)
+
+    def move(self, q, v, h: float) -> np.ndarray:
+        """q (W, nq) moved along v: q + h N(q) v on every joint's manifold, as a step of the simulation does."""
+        self._place(q, v)
+        self._launch(velocities.make_move(self.R), h=h)
+        return self._arrays["q"].numpy()[:, self._q_at].astype(float)
+
+    @property
+    def armature(self) -> np.ndarray:
+        """(nv,) reflected inertia of the joints [kg or kg m^2], on the diagonal of M.  May be set, to see what it does."""
+        return self.model.arrays["dof_armature"][0, self._v_at]
+
+    @armature.setter
+    def armature(self, values) -> None:
+        inside = np.zeros_like(self.model.arrays["dof_armature"])
+        inside[:, self._v_at] = values
+        self.model.arrays["dof_armature"] = inside
+        self._set_model("dof_armature", inside)
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """(ntree, 3) acceleration of gravity on each tree [m/s^2], world axes.  May be set, also to one vector for all."""
+        return self.model.arrays["tree_gravity"][0]
+
+    @gravity.setter
+    def gravity(self, values) -> None:
+        inside = np.array(np.broadcast_to(values, self.model.arrays["tree_gravity"].shape), float)
+        self.model.arrays["tree_gravity"] = inside
+        self._set_model("tree_gravity", inside)
+
+    @property
+    def neutral(self) -> np.ndarray:
+        """(nq,) the coordinates that the scene starts from."""
+        return self.model.q0
+
+    def _dense(self, blocks: np.ndarray) -> np.ndarray:
+        """(W, nv, nv) of the lower 3x3 blocks of all trees, (W, nA, 3, 3)."""
+        m = self.model.arrays
+        ndof = self.model.sizes["ndof"]
+        full = np.zeros((self.nworld, ndof, ndof))
+        for t in range(self.model.sizes["ntree"]):
+            first, nb = int(m["tree_block_start"][t]), int(m["tree_block_start"][t + 1] - m["tree_block_start"][t])
+            at = int(m["tree_A_start"][t])
+            for r in range(nb):
+                for c in range(r + 1):
+                    rows, columns = (
+                        slice(BLOCK * (first + r), BLOCK * (first + r + 1)),
+                        slice(BLOCK * (first + c), BLOCK * (first + c + 1)),
+                    )
+                    full[:, columns, rows] = np.swapaxes(blocks[:, at], 1, 2)
+                    full[:, rows, columns] = blocks[:, at]
+                    at += 1
+        return full[:, self._v_at[:, None], self._v_at]

@@ -1,0 +1,96 @@
+"""Every check passes on random mechanisms of every registered joint, with the base fixed and floating, in both precisions;
+and the
+mechanisms agree with Pinocchio's."""
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from random_trees import random_tree
+
+from sapsim.errors import UsageError
+from sapsim.scene.spec import Scene
+from sapsim.validate import report as report_module
+from sapsim.validate.base import TOLERANCE, find_checks
+from sapsim.validate.report import validate
+
+
+def failures(report) -> list[str]:
+    return [f"{c.name} {c.worst:.2e} at {c.where}" for c in report.checks if not c.passed]
+
+
+@pytest.mark.parametrize("precision", TOLERANCE)
+@pytest.mark.parametrize("root", ["floating", "fixed", "revolute"])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_trees(seed, root, precision):
+    """All checks and Pinocchio at the tolerances of the precision, the contract's 1e-10 and 1e-4 in the norm of momentum."""
+    found = validate(random_tree(seed, root), samples=10, seed=seed, precision=precision, against="pinocchio")
+    assert failures(found) == []
+    names = [c.name for c in found.checks]
+    assert len(names) >= 16 and sum("pinocchio" in name for name in names) == 4
+
+
+@pytest.mark.parametrize("precision", TOLERANCE)
+def test_thirty_degrees_of_freedom(precision):
+    """B55: a floating tree of some thirty degrees of freedom."""
+    found = validate(random_tree(5, "floating", 26), samples=10, precision=precision)
+    assert found.nv >= 25 and failures(found) == []
+    assert max(c.worst for c in found.checks if c.tolerance == TOLERANCE[precision]) > 0.0
+
+
+def test_other_gravity_for_other_trees():
+    """A tree that feels no gravity beside one that does, in Pinocchio too, which knows one gravity only."""
+    scene = random_tree(1, "floating")
+    weightless = random_tree(2, "fixed")
+    links = [replace(k, name=f"other/{k.name}", gravity=False) for k in weightless.links]
+    joints = [
+        replace(
+            j,
+            name=f"other/{j.name}",
+            parent=j.parent if j.parent == "world" else f"other/{j.parent}",
+            child=f"other/{j.child}",
+        )
+        for j in weightless.joints
+    ]
+    both = replace(scene, links=(*scene.links, *links), joints=(*scene.joints, *joints))
+    assert failures(validate(both, samples=10, against="pinocchio")) == []
+
+
+def test_a_scene_without_bodies_passes():
+    found = validate(Scene("empty", "", 1.0e-3, 1), samples=3)
+    assert (found.nq, found.nv, found.nbody, found.passed) == (0, 0, 0, True)
+
+
+def test_the_same_seed_gives_the_same_report():
+    scene = random_tree(3, "floating")
+    first, second, other = (validate(scene, samples=5, seed=s) for s in (1, 1, 2))
+    assert first == second and first != other
+
+
+def test_checks_are_found_by_their_place():
+    names = [c.name for c in find_checks()]
+    assert names == sorted(names) and {"aba_rnea", "rnea_crba", "gravity", "external_force", "armature"} <= set(names)
+
+
+def test_the_page_names_every_check_and_its_script_runs():
+    page = (Path(__file__).parents[2] / "docs" / "validate.md").read_text("utf-8")
+    assert [c.name for c in find_checks() if f"| `{c.name}` |" not in page] == []
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(script, {})
+
+
+def test_a_tolerance_of_ones_own():
+    """It takes the place of the precision's, not of those that checks have themselves."""
+    found = validate(random_tree(0, "fixed"), samples=3, tolerance=0.0)
+    by_name = {c.name: c for c in found.checks}
+    assert not found.passed and not by_name["rnea_crba"].passed and by_name["inertia"].tolerance == 1.0e-5
+
+
+def test_unknown_peers_and_missing_packages_are_named(monkeypatch):
+    with pytest.raises(UsageError, match="known are pinocchio"):
+        report_module.peer("simbody")
+    monkeypatch.setitem(sys.modules, "pinocchio", None)
+    with pytest.raises(UsageError, match="pip install"):
+        validate(random_tree(0, "fixed"), samples=1, against="pinocchio")
