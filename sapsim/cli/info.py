@@ -8,7 +8,7 @@ import typer
 from sapsim.errors import UsageError
 
 from .messages import print_findings, print_json, say
-from .options import Allow, Json, Package, Traceback, packages_of
+from .options import Allow, Inertia, Json, Package, Traceback, packages_of
 from .warp_start import build_simulation, start_warp, stdout_to_stderr
 
 HELP = """Describe a scene, a model file, a result file, or this machine.
@@ -25,6 +25,7 @@ def command(
     base: Annotated[
         str | None, typer.Option("--base", metavar="KIND", help="How a model file stands: fixed (default) or floating.")
     ] = None,
+    inertia: Inertia = None,
     package: Package = None,
     allow: Allow = None,
     devices: Annotated[bool, typer.Option("--devices", help="List the devices of this machine.")] = False,
@@ -37,10 +38,12 @@ def command(
     elif _is_result(file):
         found = _result(file)
     elif _is_model(file):
-        found = _model(file, base, packages_of(package), as_json)
+        found = _model(file, base, inertia, packages_of(package), as_json)
     else:
         if base is not None:
             raise UsageError(f"{file}: --base is for model files; a scene says how its instances stand")
+        if inertia is not None:
+            raise UsageError(f"{file}: --inertia is for model files; in a scene every model says `inertia`")
         found = _scene(file, packages_of(package), allow or (), as_json)
     if devices and file is not None:
         found["devices"] = _machine()["devices"]
@@ -65,11 +68,11 @@ def _is_model(path: str) -> bool:
     return is_model_file(path)
 
 
-def _model(path: str, base: str | None, packages: dict[str, str], as_json: bool) -> dict[str, Any]:
+def _model(path: str, base: str | None, inertia: str | None, packages: dict[str, str], as_json: bool) -> dict[str, Any]:
     """Sizes, links and joints of a model file that stands alone in the world."""
     from sapsim.scene.read import load_model
 
-    scene = load_model(path, base=base, packages=packages)
+    scene = load_model(path, base=base, packages=packages, inertia=inertia or "error")
     return {"kind": "model", "base": scene.extra["base"], **_contents(scene, path, as_json)}
 
 

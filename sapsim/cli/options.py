@@ -17,6 +17,10 @@ Allow = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="DIR", help="A folder below which the scene may read files; repeatable."),
 ]
+Inertia = Annotated[
+    str | None,
+    typer.Option("--inertia", metavar="POLICY", help="error (default), estimate or fix: what is put in for impossible ones."),
+]
 Device = Annotated[str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N.")]
 
 

@@ -10,7 +10,7 @@ from sapsim.errors import UsageError
 from sapsim.status import ExitCode
 
 from .messages import note, print_findings, print_json, say
-from .options import Allow, Json, Package, Traceback, packages_of
+from .options import Allow, Inertia, Json, Package, Traceback, packages_of
 from .warp_start import start_warp, stdout_to_stderr, telling_of_compilation
 
 HELP = """Check the dynamics of a scene or a robot's file: identities between RNEA, CRBA, ABA, energies and forces.
@@ -38,6 +38,7 @@ def command(
     against: Annotated[
         str | None, typer.Option("--against", metavar="NAME", help="Compare with another library, too: pinocchio.")
     ] = None,
+    inertia: Inertia = None,
     package: Package = None,
     allow: Allow = None,
     as_json: Json = False,
@@ -45,7 +46,7 @@ def command(
 ) -> int:
     """Reads, draws states, runs every check, prints a table or one object."""
     _check_options(base, precision, tolerance)
-    scene = _load(file, base, packages_of(package), allow or ())
+    scene = _load(file, base, inertia, packages_of(package), allow or ())
     if not as_json:
         print_findings([], list(scene.warnings))
     with stdout_to_stderr():
@@ -71,14 +72,16 @@ def _check_options(base: str | None, precision: str, tolerance: float | None) ->
         raise UsageError(f"--tolerance {tolerance}: must be a number >= 0")
 
 
-def _load(file: str, base: str | None, packages: dict[str, str], allow: Any) -> Any:
+def _load(file: str, base: str | None, inertia: str | None, packages: dict[str, str], allow: Any) -> Any:
     """The scene, or the model file alone in the world; without collision geometry."""
     from sapsim.scene.read import is_model_file, load, load_model
 
     if is_model_file(file):
-        return load_model(file, base=base, packages=packages)
+        return load_model(file, base=base, packages=packages, inertia=inertia or "error")
     if base is not None:
         raise UsageError("--base is for model files; in a scene every instance says `base`")
+    if inertia is not None:
+        raise UsageError("--inertia is for model files; in a scene every model says `inertia`")
     return load(file, packages=packages, allow=allow, geometry=False)
 
 

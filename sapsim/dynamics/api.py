@@ -24,7 +24,8 @@ import numpy as np
 import warp as wp
 
 from sapsim.dynamics import aba, crba, forces, inverse, kinematics, velocities
-from sapsim.dynamics.links import LinkInertias, LinkMotion, link_motion
+from sapsim.dynamics.links import LinkInertias, LinkMotion, link_motion, quaternion_matrix
+from sapsim.kinds.base import registry
 from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
 from sapsim.model.build import BLOCK, build, place_forces
@@ -240,6 +241,33 @@ class Dynamics:
         self._place(q, v)
         self._launch(velocities.make_move(self.R), h=h)
         return self._arrays["q"].numpy()[:, self._q_at].astype(float)
+
+    def difference(self, q0, q1) -> np.ndarray:
+        """The velocities v (W, nv) for which move(q0, v, 1) is q1; not finite where a quaternion has to turn by half a turn."""
+        q0, q1 = (np.broadcast_to(np.asarray(q, float), (self.nworld, self.nq)) for q in (q0, q1))
+        v = np.zeros((self.nworld, self.nv))
+        for kind, R_WF, q, dofs in self._joints():
+            rows = [kind.difference(a, b) for a, b in zip(q0[:, q], q1[:, q], strict=True)]
+            own = np.reshape(rows, (self.nworld, kind.nv))
+            if kind.needs_world:  # velocities in world axes
+                own = np.concatenate([own[:, :3] @ R_WF.T, own[:, 3:] @ R_WF.T], axis=1)
+            v[:, dofs] = own
+        return v
+
+    def random(self, rng: np.random.Generator) -> np.ndarray:
+        """q (W, nq), drawn joint by joint on their manifolds: any rotation, angles in +-pi, positions in +-1 m."""
+        q = np.zeros((self.nworld, self.nq))
+        for kind, _, at, _ in self._joints():
+            q[:, at] = [kind.random(kind, rng) for _ in range(self.nworld)]
+        return q
+
+    def _joints(self):
+        """Of every joint that moves, in the order of files: kind, R_PF, and its entries of q and v."""
+        for j, joint in enumerate(self.scene.joints):
+            kind = registry("joints")[joint.kind]
+            q, v = (slice(start[j], start[j + 1]) for start in (self.joint_q_start, self.joint_qd_start))
+            if kind.moves:
+                yield kind, quaternion_matrix(joint.X_PF.q), q, v
 
     @property
     def armature(self) -> np.ndarray:

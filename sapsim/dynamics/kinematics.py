@@ -22,7 +22,7 @@ from sapsim.model.stage import Stage, make_stage
 TOPOLOGY = (
     "tree_body_start", "body_parent", "body_joint", "body_q_start", "body_dof_start", "body_nv",
 )  # fmt: skip
-MODEL = ("body_p_PF", "body_Q_PF", "body_axis", "body_mass", "body_com", "tree_gravity")
+MODEL = ("body_p_PF", "body_Q_PF", "body_axis", "body_axis2", "body_mass", "body_com", "tree_gravity")
 DATA = ("q", "v", "p_WB", "Q_WB", "R_WB", "V_WB", "A_WB", "R_WF", "p_WT", "S_T")
 
 
@@ -39,7 +39,7 @@ def make(R) -> Stage:
         """Writes the columns of S at Bo and returns S qd."""
         V = vec6(real(0.0))
         for k in range(s.body_nv[b]):
-            S = joints.S_W(s.body_joint[b], s.body_axis[w, b], s.R_WF[w, b], s.q, w, s.body_q_start[b], k)
+            S = joints.S_W(s.body_joint[b], s.body_axis[w, b], s.body_axis2[w, b], s.R_WF[w, b], s.q, w, s.body_q_start[b], k)
             s.S_T[w, s.body_dof_start[b] + k] = S
             V += S * s.v[w, s.body_dof_start[b] + k]
         return V
@@ -62,14 +62,15 @@ def make(R) -> Stage:
         kind = s.body_joint[b]
         iq = s.body_q_start[b]
         axis = s.body_axis[w, b]
-        p_FM, Q_FM = joints.X_FM(kind, axis, s.q, w, iq)
+        axis2 = s.body_axis2[w, b]
+        p_FM, Q_FM = joints.X_FM(kind, axis, axis2, s.q, w, iq)
         p_WB = p_WP + wp.quat_rotate(Q_WP, s.body_p_PF[w, b]) + R_WF * p_FM
         Q_WB = wp.normalize(Q_WF * Q_FM)
         s.p_WB[w, b] = p_WB
         s.Q_WB[w, b] = Q_WB
         s.R_WB[w, b] = wp.quat_to_matrix(Q_WB)
         V_rel = relative_twist(s, w, b)
-        bias_F = joints.bias_F(kind, axis, s.q, s.v, w, iq, s.body_dof_start[b])
+        bias_F = joints.bias_F(kind, axis, axis2, s.q, s.v, w, iq, s.body_dof_start[b])
         r = p_WB - p_WP
         omega_P = top(V_P)
         v_rel = bottom(V_rel)

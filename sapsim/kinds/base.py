@@ -18,6 +18,17 @@ from typing import Any
 import numpy as np
 
 
+def random_coordinates(kind: "JointKind", rng: np.random.Generator) -> np.ndarray:
+    """Coordinates that are angles and positions: uniform in +-pi and in +-1 m."""
+    half = np.array([np.pi if unit == "rad" else 1.0 for unit in kind.q_units])
+    return rng.uniform(-half, half)
+
+
+def difference_of_coordinates(q0: Sequence[float], q1: Sequence[float]) -> np.ndarray:
+    """That of coordinates whose rates are the velocities."""
+    return np.asarray(q1, float) - np.asarray(q0, float)
+
+
 @dataclass(frozen=True)
 class JointKind:
     """A joint type.
@@ -31,8 +42,13 @@ class JointKind:
         moves: False where the joint only attaches (fixed).
         needs_world: True where the parent must be the world (floating).
         default_axis: the axis where the file gives none.
-        S_F (axis, q) -> (6, nv): the motion subspace on the host, [rotation; translation of Mo], axes of F.
+        S_F (axis, axis2, q) -> (6, nv): the motion subspace on the host, [rotation; translation of Mo], axes of F.
         make: (R) -> JointFuncs.
+        second_axis (joint: scene.spec.Joint) -> vector: what device code gets as axis2; zero where there is none.
+        own_keys: keys of scene files that only this type of joint has (`axis2`, `pitch`).
+        random (kind, rng) -> (nq,): coordinates for tests: any rotation, angles in +-pi, positions in +-1 m.
+        difference (q0, q1) -> (nv,): the velocity that takes q0 to q1 in a step of one second, axes of F: internal
+            velocities of step_q with R_WF = 1.
     """
 
     name: str
@@ -44,11 +60,15 @@ class JointKind:
     v_names: tuple[str, ...]
     v_units: tuple[str, ...]
     neutral: tuple[float, ...]
-    S_F: Callable[[Sequence[float], Sequence[float]], np.ndarray]
+    S_F: Callable[[Sequence[float], Sequence[float], Sequence[float]], np.ndarray]
     make: Callable[[Any], "JointFuncs | None"]
     moves: bool = True
     needs_world: bool = False
     default_axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    second_axis: Callable[[Any], tuple[float, float, float]] = lambda joint: (0.0, 0.0, 0.0)
+    own_keys: tuple[str, ...] = ()
+    random: Callable[["JointKind", np.random.Generator], np.ndarray] = random_coordinates
+    difference: Callable[[Sequence[float], Sequence[float]], np.ndarray] = difference_of_coordinates
 
 
 @dataclass(frozen=True)
@@ -57,9 +77,10 @@ class JointFuncs:
     frame, as in URDF.  `q`, `v` are the world's coordinate arrays, `iq`, `iv` the joint's first entries.
 
     Fields:
-        X_FM (axis, q, w, iq) -> (vec3, quat): the joint's placement.
-        S_W (axis, R_WF, q, w, iq, k) -> vec6: column k of the motion subspace, [rotation; translation of Mo], world axes.
-        bias_F (axis, q, v, w, iq, iv) -> vec6: relative acceleration in F at zero joint acceleration.
+        X_FM (axis, axis2, q, w, iq) -> (vec3, quat): the joint's placement.
+        S_W (axis, axis2, R_WF, q, w, iq, k) -> vec6: column k of the motion subspace, [rotation; translation of Mo],
+            world axes.
+        bias_F (axis, axis2, q, v, w, iq, iv) -> vec6: relative acceleration in F at zero joint acceleration.
         step_q (q, v, w, iq, iv, h, R_WF) -> int: q <- q + h N(q) v in place, on the joint's manifold.
         to_external (v, w, iv, k, p_BoBcm_W) -> real: entry k of the joint's velocities in files, from the internal ones.
         from_external (v, w, iv, k, p_BoBcm_W) -> real: the inverse.

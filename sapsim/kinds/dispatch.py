@@ -30,14 +30,14 @@ def _link_X_FM(R, code, head, rest, last):
     real, vec3 = R.t, R.vec3
 
     @wp.func
-    def end(kind: int, axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
-        return head(axis, q, w, iq)
+    def end(kind: int, axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+        return head(axis, axis2, q, w, iq)
 
     @wp.func
-    def call(kind: int, axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+    def call(kind: int, axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
         if kind == wp.static(code):
-            return head(axis, q, w, iq)
-        return rest(kind, axis, q, w, iq)
+            return head(axis, axis2, q, w, iq)
+        return rest(kind, axis, axis2, q, w, iq)
 
     return end if last else call
 
@@ -46,14 +46,14 @@ def _link_S_W(R, code, head, rest, last):
     real, vec3, vec6, mat33 = R.t, R.vec3, R.vec6, R.mat33
 
     @wp.func
-    def end(kind: int, axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
-        return head(axis, R_WF, q, w, iq, k)
+    def end(kind: int, axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+        return head(axis, axis2, R_WF, q, w, iq, k)
 
     @wp.func
-    def call(kind: int, axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+    def call(kind: int, axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
         if kind == wp.static(code):
-            return head(axis, R_WF, q, w, iq, k)
-        return rest(kind, axis, R_WF, q, w, iq, k)
+            return head(axis, axis2, R_WF, q, w, iq, k)
+        return rest(kind, axis, axis2, R_WF, q, w, iq, k)
 
     return end if last else call
 
@@ -63,14 +63,14 @@ def _link_bias_F(R, code, head, rest, last):
     values = wp.array2d(dtype=real)
 
     @wp.func
-    def end(kind: int, axis: vec3, q: values, v: values, w: int, iq: int, iv: int) -> vec6:
-        return head(axis, q, v, w, iq, iv)
+    def end(kind: int, axis: vec3, axis2: vec3, q: values, v: values, w: int, iq: int, iv: int) -> vec6:
+        return head(axis, axis2, q, v, w, iq, iv)
 
     @wp.func
-    def call(kind: int, axis: vec3, q: values, v: values, w: int, iq: int, iv: int) -> vec6:
+    def call(kind: int, axis: vec3, axis2: vec3, q: values, v: values, w: int, iq: int, iv: int) -> vec6:
         if kind == wp.static(code):
-            return head(axis, q, v, w, iq, iv)
-        return rest(kind, axis, q, v, w, iq, iv)
+            return head(axis, axis2, q, v, w, iq, iv)
+        return rest(kind, axis, axis2, q, v, w, iq, iv)
 
     return end if last else call
 

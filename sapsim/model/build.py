@@ -125,6 +125,7 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
         "body_p_PF": _rows([g.X_PF.p for g in bodies], (3,)),
         "body_Q_PF": _rows([g.X_PF.q for g in bodies], (4,)),
         "body_axis": _rows([j.axis for j in joints], (3,)),
+        "body_axis2": _rows([k.second_axis(j) for k, j in zip(kinds, joints, strict=True)], (3,)),
         **{f"dof_{name}": _rows(values) for name, values in per_dof.items()},
         "tree_gravity": _rows(gravity, (3,)),
     }

@@ -73,6 +73,7 @@ body_inertia   | nbody   | mat33 | kg m^2  | B  | build | I_BBcm_B
 body_p_PF      | nbody   | vec3  | m       | P  | build | joint frame on the parent body (world where there is none)
 body_Q_PF      | nbody   | quat  | -       | P  | build | its orientation
 body_axis      | nbody   | vec3  | -       | F  | build | joint axis
+body_axis2     | nbody   | vec3  | - or m/rad | F | build | a universal joint's second axis; pitch times axis of a screw; else zero
 dof_armature   | ndof    | real  | kg or kg m^2      | - | build | reflected inertia on A's diagonal
 dof_damping    | ndof    | real  | N s/m or N m s/rad | - | build | viscous damping, implicit in A
 dof_stiffness  | ndof    | real  | N/m or N m/rad | - | build | spring of a joint of one degree of freedom

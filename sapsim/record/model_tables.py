@@ -53,7 +53,7 @@ def body_tables(scene: Any) -> list[Table]:
 
 
 def joint_tables(scene: Any, sim: Any) -> list[Table]:
-    """Joints: type, links, placement, axis, where their coordinates lie, damping, armature, spring."""
+    """Joints: type, links, placement, axes, where their coordinates lie, damping, armature, spring."""
     row = {link.name: i for i, link in enumerate(scene.links)}
     joints = scene.joints
 
@@ -69,6 +69,11 @@ def joint_tables(scene: Any, sim: Any) -> list[Table]:
             _array([_pose(j.X_PF) for j in joints], 7),
         ),
         (joint("axis", "float64", "1", "axis of the joint", "xyz", frame="joint"), _array([j.axis for j in joints], 3)),
+        (
+            joint("axis2", "float64", "1", "second axis of a universal joint, at zero", "xyz", frame="joint"),
+            _array([j.axis2 for j in joints], 3),
+        ),
+        (joint("pitch", "float64", "m/rad", "advance of a screw joint"), [j.pitch for j in joints]),
         (
             joint("q_start", "int32", "1", "first entry of the joint along coordinate"),
             [_start(sim.joint_q_start, k, j.name) for k, j in enumerate(joints)],

@@ -13,8 +13,10 @@ import numpy as np
 from sapsim.reference.spatial import Placement, placement, spatial_inertia
 
 WORLD = "world"
-NQ = {"revolute": 1, "continuous": 1, "prismatic": 1, "ball": 4, "planar": 3, "floating": 7, "fixed": 0}
-NV = {"revolute": 1, "continuous": 1, "prismatic": 1, "ball": 3, "planar": 3, "floating": 6, "fixed": 0}
+ONE_DOF = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1}
+RATES = {**ONE_DOF, "cylindrical": 2, "universal": 2, "planar": 3}  # whose velocities are the rates of their coordinates
+NQ = {**RATES, "ball": 4, "floating": 7, "fixed": 0}
+NV = {**RATES, "ball": 3, "floating": 6, "fixed": 0}
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Body:
 
     Fields:
         joint, kind, axis: name, type and unit axis in F of the joint.
+        axis2, pitch: a universal joint's second unit axis in F at zero; a screw's advance [m/rad].
         parent, tree: numbers of the parent body (-1: world) and of the tree.
         X_PF: the joint frame on the parent body.
         mass [kg], com [m] in B, inertia [kg m^2] about the com in axes B.
@@ -36,6 +39,8 @@ class Body:
     joint: str
     kind: str
     axis: np.ndarray
+    axis2: np.ndarray
+    pitch: float
     parent: int
     tree: int
     X_PF: Placement
@@ -194,11 +199,13 @@ def _body(scene, roots, joint, parent, tree, X_PF, iq, iv, dof) -> Body:
     first_moment = np.array([inertia_o[2, 4], inertia_o[0, 5], inertia_o[1, 3]])  # m c, from the block m [c]x
     com = first_moment / mass if mass > 0.0 else np.zeros(3)
     about_com = inertia_o[:3, :3] - spatial_inertia(mass, com, np.zeros((3, 3)))[:3, :3]
-    axis = np.array(joint.axis, dtype=float)
+    axis, axis2 = (np.array(a, dtype=float) for a in (joint.axis, joint.axis2))
     return Body(
         joint=joint.name,
         kind=joint.kind,
         axis=axis / np.linalg.norm(axis),
+        axis2=axis2 / np.linalg.norm(axis2),
+        pitch=joint.pitch,
         parent=parent,
         tree=tree,
         X_PF=X_PF,

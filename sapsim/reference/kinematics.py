@@ -3,9 +3,10 @@
     X_WB = X_WP X_PF X_FM(q)             M is the child's own frame
     V_B = shift(V_P) + S v_joint = J_B v     at Bo, world axes, [omega; v_o]
 
-S_F, the motion subspace in F, is constant for every joint here: revolute [a; 0], prismatic [0; a], ball [1; 0], planar
-[0, 0, n; e_x, e_y, 0], floating R_FW, since its v = [omega, v_o] is in world axes and F does not move.  So the relative
-acceleration of M in F is S_F vdot, without a bias.
+S_F, the motion subspace in F, is constant for every joint but one: revolute [a; 0], prismatic [0; a], screw [a; pitch a],
+cylindrical [a, 0; 0, a], ball [1; 0], planar [0, 0, n; e_x, e_y, 0], floating R_FW, since its v = [omega, v_o] is in world axes
+and F does not move.  A universal joint has [a, R_1 a2; 0, 0] with R_1 = exp(a q_1): the relative acceleration of M in F is
+S_F vdot plus the bias q_1' q_2' [a x R_1 a2; 0].
 """
 
 from dataclasses import dataclass
@@ -44,6 +45,13 @@ def calc_X_FM(body: Body, q: np.ndarray) -> Placement:
         return Placement(quaternion_to_rotation(q), np.zeros(3))
     if body.kind == "planar":
         return Placement(axis_angle_to_rotation(body.axis, q[2]), plane_axes(body.axis) @ q[:2])
+    if body.kind == "screw":
+        return Placement(axis_angle_to_rotation(body.axis, q[0]), body.pitch * q[0] * body.axis)
+    if body.kind == "cylindrical":
+        return Placement(axis_angle_to_rotation(body.axis, q[0]), q[1] * body.axis)
+    if body.kind == "universal":
+        first, second = (axis_angle_to_rotation(a, x) for a, x in ((body.axis, q[0]), (body.axis2, q[1])))
+        return Placement(first @ second, np.zeros(3))
     return Placement(quaternion_to_rotation(q[3:]), q[:3])
 
 
@@ -58,7 +66,7 @@ def plane_axes(n: np.ndarray) -> np.ndarray:
     return ((np.eye(3) + turn + turn @ turn / (1.0 + z @ n)) @ start)[:, :2]
 
 
-def calc_S(body: Body, R_WF: np.ndarray) -> np.ndarray:
+def calc_S(body: Body, R_WF: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Motion subspace at Mo in world axes, (6, nv): twist of M in F for unit rates."""
     if body.kind == "floating":
         return np.eye(6)
@@ -68,8 +76,23 @@ def calc_S(body: Body, R_WF: np.ndarray) -> np.ndarray:
         e = R_WF @ plane_axes(body.axis)
         return np.block([[np.zeros((3, 2)), (R_WF @ body.axis)[:, None]], [e, np.zeros((3, 1))]])
     a_W = R_WF @ body.axis
+    if body.kind == "cylindrical":
+        return np.kron(np.eye(2), a_W[:, None])
+    if body.kind == "universal":
+        carried = R_WF @ axis_angle_to_rotation(body.axis, q[0]) @ body.axis2
+        return np.concatenate([np.column_stack([a_W, carried]), np.zeros((3, 2))])
+    if body.kind == "screw":
+        return np.concatenate([a_W, body.pitch * a_W])[:, None]
     column = np.concatenate([np.zeros(3), a_W] if body.kind == "prismatic" else [a_W, np.zeros(3)])
     return column[:, None]
+
+
+def calc_bias(body: Body, S: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(6,) relative acceleration of M in F at zero joint acceleration, world axes, from S there and the joint's own v."""
+    bias = np.zeros(6)
+    if body.kind == "universal":
+        bias[:3] = v[0] * v[1] * np.cross(S[:3, 0], S[:3, 1])
+    return bias
 
 
 def calc_kinematics(system: System, q: np.ndarray, v: np.ndarray) -> Kinematics:
@@ -80,7 +103,7 @@ def calc_kinematics(system: System, q: np.ndarray, v: np.ndarray) -> Kinematics:
         X_WP = Placement() if is_root else X_WB[body.parent]
         X_WF = X_WP @ body.X_PF
         X = X_WF @ calc_X_FM(body, q[body.q])
-        S_B = calc_S(body, X_WF.R)
+        S_B = calc_S(body, X_WF.R, q[body.q])
         J_B = np.zeros((6, system.nv)) if is_root else shift_twist(J[body.parent], X.p - X_WP.p)
         J_B[:, body.dofs] += S_B
         X_WB.append(X)

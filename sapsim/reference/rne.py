@@ -1,8 +1,8 @@
 """Recursive Newton-Euler: the generalised forces that a motion needs, with classical accelerations in world axes.
 
 Down the tree, with r = p_PB_W and omega_rel, v_rel the joint's twist of M in F (Featherstone 2008, ch. 5):
-    alpha_B = alpha_P + omega_P x omega_rel + (S vdot)_rotation
-    a_Bo    = a_Po + alpha_P x r + omega_P x (omega_P x r) + 2 omega_P x v_rel + (S vdot)_translation
+    alpha_B = alpha_P + omega_P x omega_rel + (S vdot + bias)_rotation
+    a_Bo    = a_Po + alpha_P x r + omega_P x (omega_P x r) + 2 omega_P x v_rel + (S vdot + bias)_translation
 Newton and Euler at the mass centre c: f = m a_c, n = I_c alpha + omega x I_c omega.  Up the tree: wrenches at Bo add,
 and tau = S^T F.  Gravity and applied forces are not in here: free_motion.py adds them once.
 """
@@ -10,7 +10,7 @@ and tau = S^T F.  Gravity and applied forces are not in here: free_motion.py add
 import numpy as np
 
 from sapsim.reference.bodies import System
-from sapsim.reference.kinematics import Kinematics
+from sapsim.reference.kinematics import Kinematics, calc_bias
 from sapsim.reference.spatial import shift_wrench
 
 
@@ -19,7 +19,8 @@ def calc_generalized_forces(system: System, kin: Kinematics, v: np.ndarray, vdot
     alpha, a_o, F = [], [], []
     for b, body in enumerate(system.bodies):
         X = kin.X_WB[b]
-        relative, relative_rate = kin.S[b] @ v[body.dofs], kin.S[b] @ vdot[body.dofs]
+        relative = kin.S[b] @ v[body.dofs]
+        relative_rate = kin.S[b] @ vdot[body.dofs] + calc_bias(body, kin.S[b], v[body.dofs])
         alpha_B, a_Bo = relative_rate[:3].copy(), relative_rate[3:].copy()
         if body.parent >= 0:
             P = body.parent

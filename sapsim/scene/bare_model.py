@@ -10,6 +10,7 @@ from pathlib import Path
 from sapsim.errors import SceneError
 from sapsim.scene.formats import model_formats
 from sapsim.scene.grammar import Section
+from sapsim.scene.inertia_policy import POLICIES, settle_inertias
 from sapsim.scene.instances import Placed, place_instance
 from sapsim.scene.materials import Materials
 from sapsim.scene.model_files import read_model_file
@@ -38,6 +39,7 @@ def load_model(
     base: str | None = None,
     packages: Mapping[str, str | Path] | None = None,
     strict: bool = False,
+    inertia: str = "error",
 ) -> Scene:
     """Read a model file as a scene of its own.
 
@@ -48,12 +50,13 @@ def load_model(
         packages: folders of `package://` names; others are looked for in ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the
             file's own ancestors.
         strict: whether warnings are faults.
+        inertia: "error", "estimate" or "fix": what is done about impossible inertias; what is put in is a warning.
 
     The Scene has one step, gravity, no world shapes; `extra["base"]` is the base.  Raises SceneError with all faults.
     Warnings are in `scene.warnings`.
     """
     report = Report()
-    scene = _read(Path(path), base, packages or {}, report)
+    scene = _read(Path(path), base, packages or {}, inertia, report)
     errors = report.errors + (report.warnings if strict else [])
     if errors or scene is None:
         raise SceneError(errors, report.warnings)
@@ -61,7 +64,7 @@ def load_model(
     return replace(scene, resolved=resolved_text(scene))
 
 
-def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], report: Report) -> Scene | None:
+def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], inertia: str, report: Report) -> Scene | None:
     where = Where(str(path))
     formats = model_formats()
     module = formats.get(path.suffix.lower())
@@ -70,11 +73,13 @@ def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], repo
         hint = "expand it first: xacro robot.urdf.xacro > robot.urdf" if path.suffix.lower() == XACRO else ""
         report.error(where, "unknown-format", text, hint)
         return None
-    if base not in (None, *BASES):
-        report.error(where, "unknown-value", f'base "{base}" is not known; allowed: {listing(BASES)}')
-        return None
+    for key, value, allowed in (("base", base or BASES[0], BASES), ("inertia", inertia, POLICIES)):
+        if value not in allowed:
+            report.error(where, "unknown-value", f'{key} "{value}" is not known; allowed: {listing(allowed)}')
+            return None
     sources = sources_of_model(str(path), packages, report)
     model = read_model_file(path, "", where, module, Material(), sources, report)
+    model.policy = inertia
     placed = _place(model, base, path, report)
     if placed is None:
         return None
@@ -87,6 +92,7 @@ def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], repo
         joints=tuple(placed.joints),
         extra={"base": base or "fixed"},
     )
+    scene = settle_inertias(scene, report)
     check_masses(scene, report)
     check_shapes(scene.links, False, report)
     return scene

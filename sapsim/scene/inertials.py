@@ -88,6 +88,12 @@ def impossible(inertia: np.ndarray, round_off: float = 0.0) -> str:
     return ""
 
 
+def solids(shapes: Sequence[Shape]) -> bool:
+    """Whether there are shapes, and all of them have a volume."""
+    kinds = registry("shapes")
+    return bool(shapes) and all(kinds[s.kind].volume(s.params) is not None for s in shapes)
+
+
 def from_shapes(shapes: Sequence[Shape], *, mass: float | None = None, density: float | None = None) -> Inertial | None:
     """The inertial of shapes of one density: given, or such that they weigh `mass`.  None where one has no volume.
 
@@ -119,10 +125,13 @@ def read_moments(section: Section) -> Mat33 | None:
     return ((section["ixx"], xy, xz), (xy, section["iyy"], yz), (xz, yz, section["izz"]))
 
 
-def read_inertial(section: Section | None, shapes: Sequence[Shape], complete: bool, report: Report) -> Inertial:
+def read_inertial(
+    section: Section | None, shapes: Sequence[Shape], complete: bool, report: Report, lenient: bool = False
+) -> Inertial:
     """The Inertial of an `inertial` section (contract 1); a link without one has no mass.
 
-    `complete` says whether all of the link's shapes could be read; UNKNOWN where a fault was found here or there.
+    `complete` says whether all of the link's shapes could be read; UNKNOWN where a fault was found here or there.  `lenient`:
+    an inertia that cannot be known is zero, for a policy to settle (inertia_policy.py).
     """
     if section is None:
         return Inertial()
@@ -133,6 +142,8 @@ def read_inertial(section: Section | None, shapes: Sequence[Shape], complete: bo
         if rows is None:
             return UNKNOWN
         return Inertial(section.get("mass", math.nan), section.get("com", (0.0, 0.0, 0.0)), rows)
+    if lenient and "mass" in section and ("com" in section or not solids(shapes)):
+        return Inertial(section["mass"], section.get("com", (0.0, 0.0, 0.0)))
     if "com" in section:
         text = "`com` without `inertia`: the inertia about a given com cannot be known from the shapes"
         report.error(section.where("com"), "missing-inertia", text, "add `inertia`, or take both from the shapes")

@@ -112,6 +112,7 @@ def _links(name: str, section: Section, model: Model, materials: Materials) -> l
                 where=content.where,
                 inertial_where=content.inertial_where,
                 unbuilt=tuple(s for s in shapes if isinstance(s, UnbuiltShape)),
+                inertia_policy=model.policy,
             )
         )
     return links
@@ -196,6 +197,8 @@ def _place_joint(name: str, joint: str, content: ModelJoint, X_WI: Pose, X_IP: P
         where=content.where,
         stiffness=content.stiffness,
         reference=content.reference,
+        axis2=content.axis2,
+        pitch=content.pitch,
     )
 
 

@@ -148,8 +148,8 @@ JOINT = Record(
         "child": Key(_name, "a link", required=True),
         "origin": Key(POSE, "of the joint frame in the parent link"),
         "axis": Key(_vec3, "in the joint frame; normalised; of a planar joint the normal"),
-        "axis2": Key(Later(), ""),
-        "pitch": Key(Later(), ""),
+        "axis2": Key(_vec3, "of a universal joint: in the joint frame at zero, carried by the first rotation; normalised"),
+        "pitch": Key(_number, "of a screw joint: advance along the axis [m/rad]"),
         "limit": Key(Later(neutral={}), ""),
         "damping": Key(_not_negative, "[N s/m or N m s/rad]"),
         "friction": Key(Later(_number, neutral=0.0), ""),
@@ -188,7 +188,7 @@ _OVERLAYS = {
     "joints": Key(MapOf(JOINT_OVERLAY, "joint", named_elsewhere=True), "changes of joints of the model"),
 }
 _FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Later(), "")}
-_inertia_policy = Key(Choice(("error",), later=("estimate", "fix")), "what is done about impossible inertias")
+_inertia_policy = Key(Choice(("error", "estimate", "fix")), "what is done about impossible inertias; default: error")
 
 MODEL_IN_FILE = Record(
     {

@@ -21,7 +21,7 @@ def read_any_model(name: str, section: Section, materials: Materials, sources: S
     if not key:
         return changed_links(read_model(name, section, materials, report), section.get("links", {}), materials, report)
     model = _from_file(name, section, key, modules[key], materials.default, sources, report)
-    model.defaults = section
+    model.defaults, model.policy = section, section.get("inertia", "error")
     return overlaid(model, section, materials, report)
 
 

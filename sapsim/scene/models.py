@@ -16,6 +16,9 @@ from sapsim.scene.poses import as_vec3, read_pose
 from sapsim.scene.report import Report, did_you_mean, listing
 from sapsim.scene.spec import WORLD, Inertial, Limit, Mimic, Pose, Shape, UnbuiltShape, Vec3, Where
 
+AXIS2: Vec3 = (0.0, 1.0, 0.0)  # the second axis where the file gives none
+PARALLEL = 1.0e-6  # two unit vectors whose cross product is shorter are one direction
+
 
 @dataclass
 class ModelLink:
@@ -46,6 +49,8 @@ class ModelJoint:
     where: Where
     stiffness: float = 0.0
     reference: float = 0.0
+    axis2: Vec3 = AXIS2
+    pitch: float = 0.0
     friction: float = 0.0
     limit: Limit = field(default_factory=Limit)
     mimic: Mimic | None = None
@@ -72,6 +77,7 @@ class Model:
     from_file: bool = (
         False  # whether a file describes it; then `base: fixed` is also allowed where its joints start at the world
     )
+    policy: str = "error"  # what is done about impossible inertias (inertia_policy.py)
     defaults: Section | None = None  # material, gravity, collision, self_collision, velocity
 
     @property
@@ -82,7 +88,7 @@ class Model:
 
 def read_model(name: str, section: Section, materials: Materials, report: Report) -> Model:
     """A Model from an entry of `models`."""
-    model = Model(name, section.where(), defaults=section)
+    model = Model(name, section.where(), defaults=section, policy=section.get("inertia", "error"))
     links: Section | None = section.get("links")
     joints: Section | None = section.get("joints")
     if links is None or section.broken("joints"):
@@ -93,7 +99,7 @@ def read_model(name: str, section: Section, materials: Materials, report: Report
     if not links.places:
         report.error(section.where("links"), "no-links", "a model without links", "add a link")
     for link, content in links.items():
-        model.links[link] = _read_link(content, materials, report)
+        model.links[link] = _read_link(content, materials, model.policy, report)
     for joint, content in (joints or {}).items():
         _read_joint(model, joint, content, report)
     model.sound = model.sound and len(model.links) == len(model.link_names) > 0
@@ -113,11 +119,11 @@ def _check_names(model: Model, links: Section, joints: Section | None, report: R
         report.error(joints.where("base"), "duplicate-name", text, "choose another name")
 
 
-def _read_link(section: Section, materials: Materials, report: Report) -> ModelLink:
+def _read_link(section: Section, materials: Materials, policy: str, report: Report) -> ModelLink:
     items = section.get("collision", Items())
     shapes = read_shapes(items, materials, report)
     complete = items.complete and len(shapes) == len(items) and not section.broken("collision")
-    inertial = read_inertial(section.get("inertial"), shapes, complete and _all_given(items), report)
+    inertial = read_inertial(section.get("inertial"), shapes, complete and _all_given(items), report, policy != "error")
     if section.broken("inertial"):
         inertial = Inertial(mass=math.nan)
     where = section.where("inertial")
@@ -152,18 +158,21 @@ def _read_joint(model: Model, name: str, section: Section, report: Report) -> No
             text = f'a {kind.name} joint must have the parent "world"; found "{ends[0]}"'
             report.error(section.where("parent"), "not-on-world", text, "give a floating base with `base: floating`")
             model.sound = False
+    axis = _read_axis(section, kind, report)
     model.joints[name] = ModelJoint(
         kind=kind.name if kind else "",
         parent=ends[0],
         child=ends[1],
         X_PF=read_pose(section.get("origin"), report),
-        axis=_read_axis(section, kind, report),
+        axis=axis,
         damping=section.get("damping", 0.0),
         armature=section.get("armature", 0.0),
         collide=section.get("collide", False),
         where=section.where(),
         stiffness=section.get("stiffness", 0.0),
         reference=section.get("reference", 0.0),
+        axis2=_read_axis2(section, kind, axis, report),
+        pitch=section.get("pitch", 0.0),
     )
     if kind is not None:
         _check_keys(section, kind, report)
@@ -178,16 +187,45 @@ def _check_keys(section: Section, kind: JointKind, report: Report) -> None:
         unused = not kind.uses_axis if key == "axis" else kind.nv == 0
         if key in section and unused:
             report.warn(section.where(key), "no-effect", f"`{key}` has no effect on a {kind.name} joint", "remove it")
+    for key in ("axis2", "pitch"):
+        if key in section and key not in kind.own_keys:
+            report.warn(section.where(key), "no-effect", f"`{key}` has no effect on a {kind.name} joint", "remove it")
+    if "pitch" in kind.own_keys and not section.given("pitch"):
+        text = f"a {kind.name} joint without `pitch` has pitch 0: it turns and does not advance"
+        report.warn(section.where(), "no-pitch", text, "give `pitch` [m/rad]")
 
 
 def _read_axis(section: Section, kind: JointKind | None, report: Report) -> Vec3:
     default = kind.default_axis if kind else (1.0, 0.0, 0.0)
-    axis = section.get("axis", default)
+    return _unit(section, "axis", default, kind is None or kind.uses_axis, report)
+
+
+def _read_axis2(section: Section, kind: JointKind | None, axis: Vec3, report: Report) -> Vec3:
+    """The second axis of a joint that has one; it must differ from the first, or the joint turns about one axis only."""
+    has_one = kind is not None and "axis2" in kind.own_keys
+    axis2 = _unit(section, "axis2", AXIS2, has_one, report)
+    known = not section.broken("axis", "axis2") and all(any(section.get(key, AXIS2)) for key in ("axis", "axis2"))
+    if has_one and known:
+        x, y, z = (axis[i - 2] * axis2[i - 1] - axis[i - 1] * axis2[i - 2] for i in range(3))
+        if math.hypot(x, y, z) < PARALLEL:
+            given = section.where("axis2") if "axis2" in section else section.where()
+            text = f"`axis2` {_shown(axis2)} lies along `axis` {_shown(axis)}; a {kind.name} joint needs two directions"
+            report.error(given, "parallel-axes", text, f"the default of `axis2` is {[int(a) for a in AXIS2]}")
+    return axis2
+
+
+def _shown(axis: Vec3) -> str:
+    return "[" + ", ".join(f"{a:g}" for a in axis) + "]"
+
+
+def _unit(section: Section, key: str, default: Vec3, needed: bool, report: Report) -> Vec3:
+    """A direction, normalised; the default where it has no length."""
+    axis = section.get(key, default)
     norm = math.hypot(*axis)
     if norm == 0.0:
-        if kind is None or kind.uses_axis:
+        if needed:
             text = f"found {list(axis)}; an axis needs a direction"
-            report.error(section.where("axis"), "zero-axis", text, f"leave it away for {[int(a) for a in default]}")
+            report.error(section.where(key), "zero-axis", text, f"leave it away for {[int(a) for a in default]}")
         return default
     return axis if norm == 1.0 else as_vec3([a / norm for a in axis])
 

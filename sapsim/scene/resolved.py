@@ -11,7 +11,9 @@ from typing import Any
 
 from sapsim.scene.spec import Scene
 
-_LEFT_OUT = frozenset({"file", "where", "inertial_where", "unbuilt", "warnings", "text", "resolved", "overrides", "extra"})
+_LEFT_OUT = frozenset(
+    {"file", "where", "inertial_where", "unbuilt", "inertia_policy", "warnings", "text", "resolved", "overrides", "extra"}
+)
 
 
 def resolved_text(scene: Scene) -> str:

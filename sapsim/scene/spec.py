@@ -90,6 +90,7 @@ class Link:
     where: Where = Where()
     inertial_where: Where = Where()
     unbuilt: tuple[UnbuiltShape, ...] = ()
+    inertia_policy: str = "error"  # error | estimate | fix: what the reader did about an inertia that cannot be
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,8 @@ class Joint:
     collide: bool = False
     stiffness: float = 0.0  # [N/m or N m/rad] of the spring -stiffness (q - reference), one-coordinate joints only
     reference: float = 0.0  # [m or rad]
+    axis2: Vec3 = (0.0, 1.0, 0.0)  # unit vector, of a universal joint only
+    pitch: float = 0.0  # [m/rad], of a screw only
     where: Where = Where()
 
 

@@ -1,4 +1,4 @@
-"""Joints that hold, turn and spring as closed forms say: ball, planar, and the spring of a joint."""
+"""Joints that hold, turn and spring as closed forms say: ball, planar, screw, cylindrical, universal; a joint's spring."""
 
 import numpy as np
 import pytest
@@ -113,6 +113,77 @@ def test_a_planar_joint_with_another_normal(motion):
     assert row[:, :3] == pytest.approx(np.column_stack([q[:, 0], 10 + 0 * T, -q[:, 1]]), abs=1e-12)
     half = 1.5 * T
     assert row[:, 3:] == pytest.approx(np.column_stack([0 * T, np.sin(half), 0 * T, np.cos(half)]), abs=1e-12)
+
+
+# A nut that gravity turns down an upright screw; a sleeve that turns and falls; a universal joint, and beside it two hinges
+# with a massless cross between them, which is the same mechanism.
+THREADS = """
+sapsim: 1
+time_step: 0.001
+steps: 400
+models:
+  nut:
+    links: {disc: {inertial: {mass: 2.0, inertia: {ixx: 0.02, iyy: 0.03, izz: 0.04}}}}
+    joints: {thread: {type: screw, parent: world, child: disc, axis: [0, 0, 3], pitch: 0.1, armature: 0.01, damping: 0.3}}
+  sleeve:
+    links: {tube: {inertial: {mass: 2.0, com: [0, 0, 0.1], inertia: {ixx: 0.02, iyy: 0.02, izz: 0.04}}}}
+    joints: {rod: {type: cylindrical, parent: world, child: tube, axis: [0, 0, 1]}}
+  gimbal:
+    links: {bob: &bob {inertial: {mass: 1.0, com: [0.1, 0.05, -0.3], inertia: {ixx: 0.02, iyy: 0.03, izz: 0.015}}}}
+    joints: {cross: {type: universal, parent: world, child: bob, axis: [1, 0, 0], axis2: [0.3, 1, 0], damping: 0.01}}
+  hinges:
+    links: {cross: {}, bob: *bob}
+    joints:
+      outer: {type: revolute, parent: world, child: cross, axis: [1, 0, 0], damping: 0.01}
+      inner: {type: revolute, parent: cross, child: bob, axis: [0.3, 1, 0], damping: 0.01}
+instances:
+  nut: {model: nut, joint_qd: {thread: 0.5}}
+  sleeve: {model: sleeve, pose: {xyz: [0, 5, 0]}, joint_q: {rod: [0.3, 0.2]}, joint_qd: {rod: [2, 1]}}
+  gimbal: {model: gimbal, pose: {xyz: [0, 10, 0]}, joint_q: {cross: [0.5, 0.8]}, joint_qd: {cross: [3, -4]}}
+  hinges: {model: hinges, pose: {xyz: [0, 15, 0]}, joint_q: {outer: 0.5, inner: 0.8}, joint_qd: {outer: 3, inner: -4}}
+"""
+
+
+@pytest.fixture(scope="module")
+def threads():
+    return run(THREADS)
+
+
+def test_a_nut_turns_down_its_screw(threads):
+    """(m p^2 + I + armature) w' = -m g p - damping w, damping at the step's end, and z = p q."""
+    p, inertia = 0.1, 2.0 * 0.1**2 + 0.04 + 0.01
+    rate, angle = np.zeros(N), np.zeros(N)
+    w, q = 0.5, 0.0
+    for k in range(N):
+        w = (inertia * w - H * 2.0 * G * p) / (inertia + H * 0.3)
+        q += H * w
+        rate[k], angle[k] = w, q
+    assert coordinates(threads, "nut/thread", 1, "qd")[:, 0] == pytest.approx(rate, abs=1e-12)
+    assert coordinates(threads, "nut/thread", 1)[:, 0] == pytest.approx(angle, abs=1e-12)
+    sim, block = threads
+    row = link(sim, "nut/disc")
+    half = angle / 2
+    assert block.body_q[:, 0, row, 2] == pytest.approx(p * angle, abs=1e-12)
+    assert block.body_q[:, 0, row, 3:] == pytest.approx(np.column_stack([0 * T, 0 * T, np.sin(half), np.cos(half)]), abs=1e-12)
+    assert block.body_qd[:, 0, row, 2] == pytest.approx(p * rate, abs=1e-12)
+
+
+def test_a_sleeve_turns_and_falls(threads):
+    """The two motions of a cylindrical joint do not feel one another: w stays, and d falls freely."""
+    expected = np.column_stack([0.3 + 2 * T, 0.2 + T - G * T * (T + H) / 2])
+    assert coordinates(threads, "sleeve/rod", 2) == pytest.approx(expected, abs=1e-12)
+    sim, block = threads
+    assert block.body_q[:, 0, link(sim, "sleeve/tube"), 2] == pytest.approx(expected[:, 1], abs=1e-12)
+
+
+def test_a_universal_joint_is_two_hinges(threads):
+    """Angles and rates of both, step by step, at speeds where the bias counts."""
+    for start in ("q", "qd"):
+        both = coordinates(threads, "gimbal/cross", 2, start)
+        hinges = [coordinates(threads, f"hinges/{name}", 1, start)[:, 0] for name in ("outer", "inner")]
+        # the same equations with other roundings, over 400 steps
+        assert both == pytest.approx(np.column_stack(hinges), abs=1e-10)
+    assert np.ptp(coordinates(threads, "gimbal/cross", 2)) > 1.0
 
 
 # A slide and a hinge with springs, without gravity, and a third whose step is near its limit h = 2 / omega.

@@ -35,6 +35,8 @@ def test_a_tolerance_that_cannot_be_met_exits_5(tmp_path):
         (["missing.yaml"], "no such file"),
         (["ball.yaml", "--base", "floating"], "--base is for model files"),
         (["arm.urdf", "--base", "hanging"], "known are fixed, floating"),
+        (["ball.yaml", "--inertia", "fix"], "--inertia is for model files"),
+        (["arm.urdf", "--inertia", "guess"], "allowed: error, estimate, fix"),
         (["ball.yaml", "--precision", "float16"], "known are float64, float32"),
         (["ball.yaml", "--tolerance", "nan"], "must be a number"),
         (["ball.yaml", "--samples", "0"], "--samples"),

@@ -127,6 +127,34 @@ instances:
            velocity: {linear: [0.5, 0, -1.0], angular: [1, 2, 3]}}
 """
 
+LINKAGE = """
+sapsim: 1
+time_step: 0.002
+steps: 1000
+contact: {law: LAW}
+world: {collision: [{plane: {}, pose: {rpy: [0.1, 0.05, 0]}}]}
+models:
+  linkage:
+    links:
+      trunk: {inertial: {mass: 1.0, com: [0.02, 0, 0.01], inertia: {ixx: 0.004, iyy: 0.005, izz: 0.006, ixy: 0.0003}},
+              collision: [{box: [0.2, 0.1, 0.08]}]}
+      cross: {inertial: {mass: 0.4, com: [0.1, 0.02, 0], inertia: {ixx: 0.001, iyy: 0.003, izz: 0.003}},
+              collision: [{sphere: 0.04, pose: {xyz: [0.15, 0, 0]}}]}
+      nut: {inertial: {mass: 0.5, com: [0, 0.02, -0.08], inertia: {ixx: 0.002, iyy: 0.002, izz: 0.001, ixz: 0.0001}}}
+      piston: {inertial: {mass: 0.3, com: [0, 0.03, 0], inertia: {ixx: 0.001, iyy: 0.001, izz: 0.001}},
+               collision: [{sphere: 0.05}]}
+    joints:
+      gimbal: {type: universal, parent: trunk, child: cross, origin: {xyz: [0.15, 0, 0], rpy: [0.2, 0.1, 0]}, axis: [0, 0, 1],
+               axis2: [0.2, 1, 0.4], damping: 0.02, armature: 0.003}
+      thread: {type: screw, parent: trunk, child: nut, origin: {xyz: [-0.15, 0, 0]}, axis: [1, 0.2, 0], pitch: -0.05,
+               stiffness: 0.5, reference: 0.2}
+      sleeve: {type: cylindrical, parent: nut, child: piston, axis: [0.1, 0.2, 1], damping: 0.1}
+instances:
+  it: {model: linkage, base: floating, pose: {xyz: [0, 0, 0.25], rpy: [0.3, 0.2, 0.5]}, joint_q: {gimbal: [0.4, -0.7],
+       sleeve: [0.2, -0.1]}, joint_qd: {gimbal: [3, -4], thread: 5, sleeve: [2, -0.3]},
+       velocity: {linear: [0.5, 0, -1.0], angular: [1, 2, 3]}}
+"""
+
 LOGS = """
 sapsim: 1
 time_step: 0.002
@@ -152,6 +180,7 @@ CASES = {
     "chain": (CHAIN, 20, 10, 2),
     "pendulum": (PENDULUM, 20, 5, 0),
     "limbs": (LIMBS, 20, 10, 2),
+    "linkage": (LINKAGE, 20, 10, 2),
     "logs": (LOGS, 12, 20, 12),
 }
 

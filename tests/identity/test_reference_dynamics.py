@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from sapsim.reference.bodies import build_system
+from sapsim.reference.bodies import NQ, NV, build_system
 from sapsim.reference.crba import calc_mass_matrix
 from sapsim.reference.free_motion import calc_free_motion, calc_gravity, calc_springs
 from sapsim.reference.integrate import step_coordinates
@@ -45,18 +45,21 @@ def random_inertial(rng) -> Inertial:
 def random_scene(seed: int) -> Scene:
     """A floating tree and one jointed to the world, ten links, branches, fixed joints inside and at the world.
 
-    `e` hangs on a ball joint; `i` (and `d` with an odd seed) slides on a planar one.
+    `e` hangs on a ball joint; `i` (and `d` with an odd seed) slides on a planar one; `b` and `f` take turns on a universal,
+    a cylindrical and a screw joint.
     """
     rng = np.random.default_rng(seed)
     # child: parent.  `stand` is fixed to the world, `c` and `g` merge into their parents.
     parents = {"a": WORLD, "b": "a", "c": "b", "d": "c", "e": "a", "stand": WORLD, "f": "stand", "g": "f", "i": "g"}
     kinds = {"a": "floating", "c": "fixed", "stand": "fixed", "g": "fixed", "e": "ball", "i": "planar"}
     kinds |= {"d": "planar"} if seed % 2 else {}
+    new = ("universal", "cylindrical", "screw")
+    kinds |= {"b": new[seed % 3], "f": new[(seed + 1) % 3]}
     links, joints = [], []
     for child, parent in parents.items():
         kind = kinds.get(child, rng.choice(["revolute", "prismatic", "continuous"]))
-        axis = rng.normal(size=3)
-        q, v = {"fixed": (0, 0), "floating": (7, 6), "ball": (4, 3), "planar": (3, 3)}.get(kind, (1, 1))
+        axis, axis2 = rng.normal(size=(2, 3))
+        q, v = NQ[kind], NV[kind]
         q0 = rng.normal(size=q)
         if kind in ("floating", "ball"):
             q0[-4:] /= np.linalg.norm(q0[-4:])
@@ -69,6 +72,8 @@ def random_scene(seed: int) -> Scene:
                 child,
                 X_PF=random_pose(rng),
                 axis=tuple(axis / np.linalg.norm(axis)),
+                axis2=tuple(axis2 / np.linalg.norm(axis2)),
+                pitch=float(rng.normal(scale=0.3)),
                 q0=tuple(q0),
                 qd0=tuple(rng.normal(size=v)),
                 damping=float(rng.uniform(0.0, 0.5)) if v else 0.0,
@@ -117,6 +122,13 @@ def pinocchio_model(scene: Scene, system):
             "continuous": lambda: pin.JointModelRevoluteUnaligned(body.axis),
             "ball": pin.JointModelSpherical,
             "planar": lambda: planar_of_pinocchio(body.axis),
+            "screw": lambda: pin.JointModelHelicalUnaligned(body.axis, body.pitch),
+            "cylindrical": lambda: composite(
+                pin.JointModelRevoluteUnaligned(body.axis), pin.JointModelPrismaticUnaligned(body.axis)
+            ),
+            "universal": lambda: composite(
+                pin.JointModelRevoluteUnaligned(body.axis), pin.JointModelRevoluteUnaligned(body.axis2)
+            ),
         }[body.kind]()
         parent = ids[body.parent] if body.parent >= 0 else 0
         ids.append(model.addJoint(parent, kind, pin.SE3(body.X_PF.R, body.X_PF.p), body.joint))
@@ -131,10 +143,15 @@ def pinocchio_model(scene: Scene, system):
 
 def planar_of_pinocchio(axis):
     """Two sliders and a hinge in one joint: Pinocchio's own planar joint has the normal z and velocities in its own axes."""
-    joint = pin.JointModelComposite(3)
-    for e in plane_axes(axis).T:
-        joint.addJoint(pin.JointModelPrismaticUnaligned(e))
-    joint.addJoint(pin.JointModelRevoluteUnaligned(axis))
+    sliders = [pin.JointModelPrismaticUnaligned(e) for e in plane_axes(axis).T]
+    return composite(*sliders, pin.JointModelRevoluteUnaligned(axis))
+
+
+def composite(*parts):
+    """Joints of Pinocchio one after another, as one."""
+    joint = pin.JointModelComposite(len(parts))
+    for part in parts:
+        joint.addJoint(part)
     return joint
 
 

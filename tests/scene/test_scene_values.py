@@ -296,6 +296,63 @@ def test_ball_and_planar_joints_and_springs():
     assert scene.links[1].shapes[0].params == (1.0, 2.0)
 
 
+SCREW_AND_UNIVERSAL = """
+models:
+  m:
+    links: {trunk: &l {inertial: {mass: 1, inertia: {ixx: 1, iyy: 1, izz: 1}}}, a: *l, b: *l, c: *l}
+    joints:
+      thread: {type: screw, parent: world, child: trunk, pitch: -0.2, axis: [0, 0, 2]}
+      cross: {type: universal, parent: trunk, child: a}
+      tilted: {type: universal, parent: a, child: b, axis: [0, 1, 0], axis2: [0, 3, 4]}
+      sleeve: {type: cylindrical, parent: b, child: c, axis: [0, 0, 1]}
+instances:
+  x: {model: m, joint_q: {sleeve: [0.5, 0.1]}, joint_q_deg: {thread: 180, cross: [90, -45]},
+      joint_qd: {sleeve: [1, 2], tilted: [3, 4]}}
+"""
+
+
+def test_screw_universal_and_cylindrical_joints():
+    scene = loads(HEAD + SCREW_AND_UNIVERSAL)
+    joint = {j.name[2:]: j for j in scene.joints}
+    assert scene.warnings == ()
+    assert (joint["thread"].axis, joint["thread"].pitch, joint["thread"].q0) == ((0, 0, 1), -0.2, (np.pi,))
+    # a second axis is y unless the file says otherwise, and is normalised
+    assert (joint["cross"].axis, joint["cross"].axis2) == ((1, 0, 0), (0, 1, 0))
+    assert joint["cross"].q0 == (np.pi / 2, -np.pi / 4) and joint["tilted"].axis2 == (0.0, 0.6, 0.8)
+    assert (joint["sleeve"].q0, joint["sleeve"].qd0, joint["tilted"].qd0) == ((0.5, 0.1), (1, 2), (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "path", "words"),
+    [
+        (", pitch: -0.2", "", "no-pitch", "thread", "a screw joint without `pitch` has pitch 0"),
+        ("type: cylindrical,", "type: cylindrical, pitch: 1,", "no-effect", "sleeve.pitch", "`pitch` has no effect"),
+        ("type: cylindrical,", "type: cylindrical, axis2: [1, 0, 0],", "no-effect", "sleeve.axis2", "`axis2` has no effect"),
+    ],
+)
+def test_warnings_about_pitch_and_second_axis(old, new, code, path, words):
+    (warning,) = loads(HEAD + SCREW_AND_UNIVERSAL.replace(old, new)).warnings
+    assert (warning.code, warning.path) == (code, f"models.m.joints.{path}") and words in warning.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "path", "words"),
+    [
+        ("[0, 3, 4]", "[0, -7, 0]", "parallel-axes", "tilted.axis2", "`axis2` [0, -1, 0] lies along `axis` [0, 1, 0]"),
+        (", axis2: [0, 3, 4]", "", "parallel-axes", "tilted", "a universal joint needs two directions"),
+        ("[0, 3, 4]", "[0, 0, 0]", "zero-axis", "tilted.axis2", "an axis needs a direction"),
+        ("[0, 3, 4]", "[0, 1]", "wrong-length", "tilted.axis2", ""),
+        ("pitch: -0.2", "pitch: .inf", "not-finite", "thread.pitch", ""),
+        ("type: cylindrical,", "type: cylindrical, stiffness: 1,", "not-one-dof", "sleeve.stiffness", "2 degrees of freedom"),
+    ],
+)
+def test_faults_of_pitch_and_second_axis(old, new, code, path, words):
+    with pytest.raises(SceneError) as caught:
+        loads(HEAD + SCREW_AND_UNIVERSAL.replace(old, new))
+    (error,) = caught.value.errors
+    assert (error.code, error.path) == (code, f"models.m.joints.{path}") and error.line > 1 and words in error.message
+
+
 def test_a_warning_where_a_joint_has_no_use_for_a_key():
     scene = loads(HEAD + BALL_AND_PLANAR.replace("type: ball,", "type: ball, axis: [0, 0, 1],"))
     assert [(w.code, w.path) for w in scene.warnings] == [("no-effect", "models.m.joints.hip.axis")]

@@ -210,9 +210,10 @@ def test_a_model_that_cannot_be_read_leaves_its_names_open(tmp_path):
 @pytest.mark.parametrize(
     "model, code",
     [
-        ("{urdf: arm.urdf, inertia: fix}", "not-supported"),
-        ("{urdf: arm.urdf, inertia: estimate}", "not-supported"),
+        ("{urdf: arm.urdf, inertia: fix}", ""),
+        ("{urdf: arm.urdf, inertia: estimate}", ""),
         ("{urdf: arm.urdf, inertia: error}", ""),
+        ("{urdf: arm.urdf, inertia: guess}", "unknown-value"),
         ("{urdf: arm.urdf, mjcf: a.xml}", "exclusive-keys"),
         ("{urdf: 3}", "wrong-type"),
         ("{urdf: arm.urdf, packages: [a]}", "wrong-type"),

@@ -8,9 +8,12 @@ from scipy.spatial.transform import Rotation
 
 from sapsim.kinds.base import registry
 from sapsim.math.real import real
+from sapsim.scene.spec import Joint
 
 MOVING = [name for name, kind in registry("joints").items() if kind.moves]
 AXIS = np.array([0.6, -0.48, 0.64])
+AXIS2 = np.array([0.36, 0.48, -0.8])  # at 95 deg to it
+PITCH = -0.3  # [m/rad]
 R_WF = Rotation.from_euler("xyz", [0.3, -0.5, 1.1]).as_matrix()
 COM = np.array([0.1, -0.2, 0.3])
 
@@ -20,19 +23,26 @@ def funcs(name: str):
     return R, registry("joints")[name].make(R)
 
 
+def second_axis(name: str) -> np.ndarray:
+    """What the device gets as axis2 of a joint with all of these."""
+    joint = Joint("j", name, "world", "link", axis=tuple(AXIS), axis2=tuple(AXIS2), pitch=PITCH)
+    return np.array(registry("joints")[name].second_axis(joint))
+
+
 def placement(name: str, q: np.ndarray):
     """(p_FM, R_FM) at coordinates q (nq,)."""
     R, f = funcs(name)
     vec3, quat, t = R.vec3, R.quat, R.t
 
     @wp.kernel(module="unique", enable_backward=False)
-    def run(axis: vec3, q: wp.array2d(dtype=t), p: wp.array(dtype=vec3), r: wp.array(dtype=quat)):
-        a, b = f.X_FM(axis, q, 0, 0)
+    def run(axis: vec3, axis2: vec3, q: wp.array2d(dtype=t), p: wp.array(dtype=vec3), r: wp.array(dtype=quat)):
+        a, b = f.X_FM(axis, axis2, q, 0, 0)
         p[0] = a
         r[0] = b
 
     p, r = wp.zeros(1, dtype=vec3), wp.zeros(1, dtype=quat)
-    wp.launch(run, dim=1, inputs=[vec3(*AXIS), wp.array(q[None], dtype=t), p, r], device="cpu")
+    axes = (vec3(*AXIS), vec3(*second_axis(name)))
+    wp.launch(run, dim=1, inputs=[*axes, wp.array(q[None], dtype=t), p, r], device="cpu")
     return p.numpy()[0], Rotation.from_quat(r.numpy()[0]).as_matrix()
 
 
@@ -43,12 +53,13 @@ def subspace(name: str, q: np.ndarray) -> np.ndarray:
     vec3, vec6, mat33, t = R.vec3, R.vec6, R.mat33, R.t
 
     @wp.kernel(module="unique", enable_backward=False)
-    def run(axis: vec3, R_WF: mat33, q: wp.array2d(dtype=t), S: wp.array(dtype=vec6)):
+    def run(axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=t), S: wp.array(dtype=vec6)):
         k = wp.tid()
-        S[k] = f.S_W(axis, R_WF, q, 0, 0, k)
+        S[k] = f.S_W(axis, axis2, R_WF, q, 0, 0, k)
 
     S = wp.zeros(nv, dtype=vec6)
-    wp.launch(run, dim=nv, inputs=[vec3(*AXIS), mat33(*R_WF.ravel()), wp.array(q[None], dtype=t), S], device="cpu")
+    axes = (vec3(*AXIS), vec3(*second_axis(name)))
+    wp.launch(run, dim=nv, inputs=[*axes, mat33(*R_WF.ravel()), wp.array(q[None], dtype=t), S], device="cpu")
     return S.numpy().T
 
 
@@ -57,11 +68,12 @@ def bias(name: str, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     vec3, vec6, t = R.vec3, R.vec6, R.t
 
     @wp.kernel(module="unique", enable_backward=False)
-    def run(axis: vec3, q: wp.array2d(dtype=t), v: wp.array2d(dtype=t), out: wp.array(dtype=vec6)):
-        out[0] = f.bias_F(axis, q, v, 0, 0, 0)
+    def run(axis: vec3, axis2: vec3, q: wp.array2d(dtype=t), v: wp.array2d(dtype=t), out: wp.array(dtype=vec6)):
+        out[0] = f.bias_F(axis, axis2, q, v, 0, 0, 0)
 
     out = wp.zeros(1, dtype=vec6)
-    wp.launch(run, dim=1, inputs=[vec3(*AXIS), wp.array(q[None], dtype=t), wp.array(v[None], dtype=t), out], device="cpu")
+    axes = (vec3(*AXIS), vec3(*second_axis(name)))
+    wp.launch(run, dim=1, inputs=[*axes, wp.array(q[None], dtype=t), wp.array(v[None], dtype=t), out], device="cpu")
     return out.numpy()[0]
 
 
@@ -106,7 +118,7 @@ def test_subspace_is_the_derivative_of_the_placement(name):
 def test_subspace_on_the_host_is_that_of_the_device(name):
     """S_F, with which scenes are checked, turned to world axes; a floating joint's is given in world axes, F being W."""
     q, _ = random_state(name, 4)
-    S_F = registry("joints")[name].S_F(AXIS, q)
+    S_F = registry("joints")[name].S_F(AXIS, second_axis(name), q)
     turn = np.eye(3) if registry("joints")[name].needs_world else R_WF
     assert S_F.shape == (6, registry("joints")[name].nv)
     assert np.allclose(np.kron(np.eye(2), turn) @ S_F, subspace(name, q), atol=1.0e-15)
@@ -124,7 +136,7 @@ def test_subspace_on_the_host_is_that_of_the_device(name):
 )
 def test_directions_of_a_planar_joint(axis, e_x, e_y):
     """Those of its docstring; right-handed with the normal."""
-    S = registry("joints")["planar"].S_F(axis, (0, 0, 0))
+    S = registry("joints")["planar"].S_F(axis, (0, 0, 0), (0, 0, 0))
     assert np.allclose(S[3:], np.column_stack([e_x, e_y, np.zeros(3)]), atol=1.0e-15)
     assert np.allclose(S[:3, 2], axis) and np.allclose(np.cross(e_x, e_y), axis)
 
@@ -140,6 +152,7 @@ def test_bias_is_the_derivative_of_the_subspace(name):
 
 @pytest.mark.parametrize("name", MOVING)
 def test_step_is_first_order_and_stays_on_the_manifold(name):
+    """Either exact, or the N(q) update's 2 atan(h |omega| / 2); a universal joint's axis turns while it moves."""
     q, v = random_state(name, 2)
     _, R0 = placement(name, q)
     for h in (1.0e-2, 1.0):
@@ -148,8 +161,43 @@ def test_step_is_first_order_and_stays_on_the_manifold(name):
         assert np.allclose(R1 @ R1.T, np.eye(3), atol=1.0e-14)
         angle = np.linalg.norm(Rotation.from_matrix(R1 @ R0.T).as_rotvec())
         omega = np.linalg.norm((subspace(name, q) @ v)[:3])
-        # either exact, or the N(q) update's 2 atan(h |omega| / 2)
-        assert np.isclose(angle, h * omega, atol=1.0e-12) or np.isclose(angle, 2.0 * np.arctan(0.5 * h * omega), atol=1.0e-12)
+        turns = 0.5 * h**2 * np.linalg.norm(bias(name, q, v)[:3])  # to second order
+        exact = np.isclose(angle, h * omega, atol=1.0e-12 + turns)
+        assert exact or np.isclose(angle, 2.0 * np.arctan(0.5 * h * omega), atol=1.0e-12)
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_step_and_difference_are_inverse(name):
+    """difference(q, step(q, v, 1)) = v and step(q0, difference(q0, q1), 1) = q1, F being turned against the world."""
+    kind = registry("joints")[name]
+    turn = np.kron(np.eye(2), R_WF) if kind.needs_world else np.eye(kind.nv)  # its velocities are in world axes
+    q, v = random_state(name, 5)
+    assert np.allclose(turn @ kind.difference(q, step(name, q, v, 1.0)), v, atol=1.0e-13)
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        q0, q1 = kind.random(kind, rng), kind.random(kind, rng)
+        reached = step(name, q0, turn @ kind.difference(q0, q1), 1.0)
+        (p1, R1), (p, R) = placement(name, q1), placement(name, reached)
+        # a turn near pi needs a long step 2 tan(angle / 2), whose rounding it has
+        assert np.allclose(p, p1, atol=1.0e-12) and np.allclose(R, R1, atol=1.0e-12)
+    assert np.array_equal(kind.difference(q, q), np.zeros(kind.nv))
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_neutral_and_random_coordinates_are_on_the_manifold(name):
+    """At neutral M stands on F; random coordinates differ, have lengths of order one, and a quaternion of length one."""
+    kind = registry("joints")[name]
+    p, R = placement(name, np.array(kind.neutral))
+    assert np.array_equal(p, np.zeros(3)) and np.array_equal(R, np.eye(3))
+    assert len(kind.neutral) == len(kind.q_names) == len(kind.q_units) == kind.nq
+    assert len(kind.v_names) == len(kind.v_units) == kind.nv
+    rng = np.random.default_rng(7)
+    q = np.array([kind.random(kind, rng) for _ in range(200)])
+    assert q.shape == (200, kind.nq) and (q.min(axis=0) < 0.0).all() and (q.max(axis=0) > 0.0).all()
+    assert np.abs(q).max() <= np.pi and (np.abs(q).max(axis=0) > 0.9).all()
+    if "qw" in kind.q_names:
+        at = kind.q_names.index("qx")
+        assert np.allclose(np.linalg.norm(q[:, at : at + 4], axis=1), 1.0, atol=1.0e-15)
 
 
 @pytest.mark.parametrize("name", MOVING)

@@ -33,7 +33,9 @@ def random_tree(seed: int, root: str, nlink: int = 14, gravity=GRAVITY) -> Scene
     for i in range(nlink):
         kind = root if i == 0 else "fixed" if i % 5 == 4 else KINDS[(i + seed) % len(KINDS)]
         moves = registry("joints")[kind].moves
-        axis = rng.normal(size=3)
+        axis, axis2 = rng.normal(size=(2, 3))
+        if i % 2:  # axes at right angles, to the last digit
+            axis, axis2 = rng.permutation(np.eye(3))[:2] * rng.choice([-1.0, 1.0], (2, 1))
         links.append(Link(f"link{i}", "robot", random_inertial(rng)))
         joints.append(
             Joint(
@@ -43,6 +45,8 @@ def random_tree(seed: int, root: str, nlink: int = 14, gravity=GRAVITY) -> Scene
                 f"link{i}",
                 X_PF=random_pose(rng),
                 axis=tuple(axis / np.linalg.norm(axis)),
+                axis2=tuple(axis2 / np.linalg.norm(axis2)),
+                pitch=float(rng.normal(scale=0.3)),
                 damping=0.3,  # no part of the functions of dynamics
                 armature=float(rng.uniform(0.0, 0.2)) if moves and i else 0.0,
             )

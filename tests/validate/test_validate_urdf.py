@@ -1,10 +1,14 @@
-"""`validate` passes on real robots, fixed and floating, in both precisions, and they agree with Pinocchio."""
+"""`validate` passes on real robots, fixed and floating, in both precisions, and they agree with Pinocchio.
+
+How the files are read is compared with Pinocchio's own reading in tests/scene/test_urdf_robots.py.
+"""
 
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 
+from sapsim.errors import SceneError
 from sapsim.scene.read import load_model
 from sapsim.validate.base import TOLERANCE
 from sapsim.validate.report import validate
@@ -17,6 +21,20 @@ ROBOTS = {
     "talos": "talos_data/robots/talos_full_v2.urdf",
     "tiago_dual": "tiago_description/robots/tiago_dual.urdf",
 }
+
+
+# Left out for their licences.
+LEFT_OUT = ("alex_description", "icub_description")
+FILES = sorted(str(p.relative_to(FOLDER)) for p in FOLDER.rglob("*.urdf") if p.relative_to(FOLDER).parts[0] not in LEFT_OUT)
+# Links of which `inertia: fix` changes the mass properties.
+FINGERS = [f"{side}{finger}Link" for side in "LR" for finger in ("Finger13", "Finger23", "Finger33", "Thumb3")]
+FIXED = {
+    "romeo_description/urdf/romeo.urdf": FINGERS,
+    "romeo_description/urdf/romeo_laas_small.urdf": [
+        "l_gripper", "r_gripper", "LShoulderYaw_link", "LElbowYaw_link", "LHipPitch_link", "RHipPitch_link",
+    ],
+    "romeo_description/urdf/romeo_small.urdf": ["RShoulderYawLink", "RElbowYawLink"],
+}  # fmt: skip
 
 
 def robot(name: str, base: str):
@@ -43,3 +61,33 @@ def test_robot(name, base, precision):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_robot_on_many_states(name, base, precision):
     assert failures(validate(robot(name, base), samples=100, precision=precision, against="pinocchio")) == []
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("file", FIXED)
+def test_an_impossible_robot_is_fixed_and_says_where(file, base):
+    scene = load_model(str(FOLDER / file), base=base, inertia="fix")
+    told = [w for w in scene.warnings if w.code == "inertia-fixed"]
+    expected = FIXED[file] + ["body"] * (base == "floating" and "laas" in file)  # its root is impossible, too
+    assert sorted(w.message.split('"')[1] for w in told) == sorted(expected)
+    assert all(w.line > 0 and ' joint "' in w.message and "; put in: " in w.message for w in told)
+    assert failures(validate(scene, samples=5, against="pinocchio")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("file", FILES)
+def test_every_robot(file, base):
+    """It is refused with link and joint named, or passes every check on 1000 states and is Pinocchio's on 100."""
+    try:
+        scene = load_model(str(FOLDER / file), base=base)
+    except SceneError as refused:
+        for error in refused.errors:
+            named = '"' in error.message and "joint" in error.message
+            assert error.line > 0 and (named or error.code in ("base-not-allowed", "no-links"))
+        if file not in FIXED:
+            assert refused.errors[0].code in ("base-not-allowed", "no-links")
+            return
+        scene = load_model(str(FOLDER / file), base=base, inertia="fix")
+    assert failures(validate(scene, samples=1000)) == []
+    assert failures(validate(scene, samples=100, seed=1, against="pinocchio")) == []

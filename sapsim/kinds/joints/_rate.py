@@ -8,7 +8,7 @@ def make_constant(R) -> dict:
     real, vec3, vec6 = R.t, R.vec3, R.vec6
 
     @wp.func
-    def bias_F(axis: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int) -> vec6:
+    def bias_F(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int) -> vec6:
         return vec6(real(0.0))
 
     @wp.func

@@ -8,6 +8,7 @@ joint: it turns by 2 atan(h |omega| / 2) about omega (sap_formulas 6.2).
 import numpy as np
 
 from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.joints._quaternion import random_rotation, rotation_between
 
 
 def make(R):
@@ -18,11 +19,11 @@ def make(R):
     real, vec3, vec6, quat, mat33 = R.t, R.vec3, R.vec6, R.quat, R.mat33
 
     @wp.func
-    def X_FM(axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+    def X_FM(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
         return vec3(real(0.0)), wp.normalize(quat(q[w, iq], q[w, iq + 1], q[w, iq + 2], q[w, iq + 3]))
 
     @wp.func
-    def S_W(axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+    def S_W(axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
         return vec6(R_WF[0, k], R_WF[1, k], R_WF[2, k], real(0.0), real(0.0), real(0.0))
 
     @wp.func
@@ -49,6 +50,8 @@ KIND = JointKind(
     v_names=("wx", "wy", "wz"),
     v_units=("rad/s", "rad/s", "rad/s"),
     neutral=(0.0, 0.0, 0.0, 1.0),
-    S_F=lambda axis, q: np.eye(6)[:, :3],
+    S_F=lambda axis, axis2, q: np.eye(6)[:, :3],
     make=make,
+    random=lambda kind, rng: random_rotation(rng),
+    difference=rotation_between,
 )

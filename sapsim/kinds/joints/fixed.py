@@ -14,7 +14,7 @@ KIND = JointKind(
     v_names=(),
     v_units=(),
     neutral=(),
-    S_F=lambda axis, q: np.zeros((6, 0)),
+    S_F=lambda axis, axis2, q: np.zeros((6, 0)),
     make=lambda R: None,
     moves=False,
 )

@@ -8,6 +8,7 @@ it, which turns the body by 2 atan(h |omega| / 2) about omega, as Drake's discre
 import numpy as np
 
 from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.joints._quaternion import random_rotation, rotation_between
 
 
 def make(R):
@@ -16,18 +17,18 @@ def make(R):
     real, vec3, vec6, quat, mat33 = R.t, R.vec3, R.vec6, R.quat, R.mat33
 
     @wp.func
-    def X_FM(axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+    def X_FM(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
         p = vec3(q[w, iq], q[w, iq + 1], q[w, iq + 2])
         return p, wp.normalize(quat(q[w, iq + 3], q[w, iq + 4], q[w, iq + 5], q[w, iq + 6]))
 
     @wp.func
-    def S_W(axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+    def S_W(axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
         S = vec6(real(0.0))
         S[k] = real(1.0)
         return S
 
     @wp.func
-    def bias_F(axis: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int) -> vec6:
+    def bias_F(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), v: wp.array2d(dtype=real), w: int, iq: int, iv: int) -> vec6:
         return vec6(real(0.0))
 
     @wp.func
@@ -75,7 +76,9 @@ KIND = JointKind(
     v_names=("vx", "vy", "vz", "wx", "wy", "wz"),
     v_units=("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
     neutral=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
-    S_F=lambda axis, q: np.eye(6),
+    S_F=lambda axis, axis2, q: np.eye(6),
     make=make,
     needs_world=True,
+    random=lambda kind, rng: np.concatenate([rng.uniform(-1.0, 1.0, 3), random_rotation(rng)]),
+    difference=lambda q0, q1: np.concatenate([rotation_between(q0[3:], q1[3:]), np.subtract(q1[:3], q0[:3])]),
 )

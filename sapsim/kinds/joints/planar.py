@@ -38,14 +38,14 @@ def make(R):
         return vec3(a * n[0] * n[1], s + a * n[1] * n[1], -n[1])
 
     @wp.func
-    def X_FM(axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+    def X_FM(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
         half = real(0.5) * q[w, iq + 2]
         s = wp.sin(half)
         p = q[w, iq] * e_x(axis) + q[w, iq + 1] * e_y(axis)
         return p, quat(s * axis[0], s * axis[1], s * axis[2], wp.cos(half))
 
     @wp.func
-    def S_W(axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+    def S_W(axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
         if k == 2:
             n = R_WF * axis
             return vec6(n[0], n[1], n[2], real(0.0), real(0.0), real(0.0))
@@ -63,7 +63,7 @@ def in_plane(axis) -> tuple[np.ndarray, np.ndarray]:
     return np.array([1.0 + s * a * x * x, s * a * x * y, -s * x]), np.array([a * x * y, s + a * y * y, -y])
 
 
-def S_F(axis, q) -> np.ndarray:
+def S_F(axis, axis2, q) -> np.ndarray:
     S = np.zeros((6, 3))
     S[3:, 0], S[3:, 1] = in_plane(axis)
     S[:3, 2] = axis

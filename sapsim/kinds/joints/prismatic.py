@@ -13,11 +13,11 @@ def make(R):
     real, vec3, vec6, quat, mat33 = R.t, R.vec3, R.vec6, R.quat, R.mat33
 
     @wp.func
-    def X_FM(axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+    def X_FM(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
         return q[w, iq] * axis, quat(real(0.0), real(0.0), real(0.0), real(1.0))
 
     @wp.func
-    def S_W(axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+    def S_W(axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
         a = R_WF * axis
         return vec6(real(0.0), real(0.0), real(0.0), a[0], a[1], a[2])
 
@@ -34,6 +34,6 @@ KIND = JointKind(
     v_names=("",),
     v_units=("m/s",),
     neutral=(0.0,),
-    S_F=lambda axis, q: np.concatenate([np.zeros(3), axis])[:, None],
+    S_F=lambda axis, axis2, q: np.concatenate([np.zeros(3), axis])[:, None],
     make=make,
 )

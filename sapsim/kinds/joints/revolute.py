@@ -13,13 +13,13 @@ def make(R):
     real, vec3, vec6, quat, mat33 = R.t, R.vec3, R.vec6, R.quat, R.mat33
 
     @wp.func
-    def X_FM(axis: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+    def X_FM(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
         half = real(0.5) * q[w, iq]
         s = wp.sin(half)
         return vec3(real(0.0)), quat(s * axis[0], s * axis[1], s * axis[2], wp.cos(half))
 
     @wp.func
-    def S_W(axis: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+    def S_W(axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
         a = R_WF * axis
         return vec6(a[0], a[1], a[2], real(0.0), real(0.0), real(0.0))
 
@@ -36,6 +36,6 @@ KIND = JointKind(
     v_names=("",),
     v_units=("rad/s",),
     neutral=(0.0,),
-    S_F=lambda axis, q: np.concatenate([axis, np.zeros(3)])[:, None],
+    S_F=lambda axis, axis2, q: np.concatenate([axis, np.zeros(3)])[:, None],
     make=make,
 )

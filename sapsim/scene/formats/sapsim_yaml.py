@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sapsim.scene.expectations import read_expect, read_forces
 from sapsim.scene.grammar import INVALID, Section
+from sapsim.scene.inertia_policy import settle_inertias
 from sapsim.scene.instances import Placed, name_shapes, place_instance
 from sapsim.scene.keys import SCENE
 from sapsim.scene.materials import Materials, read_materials, read_shapes
@@ -66,6 +67,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         text=text,
         overrides=overrides,
     )
+    scene = settle_inertias(scene, report)
     check_masses(scene, report)
     check_shapes(scene.links, sources.geometry, report)
     warn_of_unenforced(scene.joints, report)

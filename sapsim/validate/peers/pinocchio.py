@@ -17,10 +17,13 @@ from sapsim.kinds.base import registry
 from sapsim.validate.base import Check, Measured, Samples, ratio
 
 
-def _composite(pin, kind, axis):
-    """A joint whose velocities are rates of its coordinates: its columns of S in F one after another, translations first."""
+def _composite(pin, kind, axis, axis2):
+    """A joint whose velocities are rates of its coordinates: the columns of S at zero one after another.
+
+    Right where each is carried along by those before it, or does not change under them.
+    """
     joint = pin.JointModelComposite()
-    for column in np.asarray(kind.S_F(axis, kind.neutral)).T:
+    for column in np.asarray(kind.S_F(axis, axis2, kind.neutral)).T:
         turns = bool(np.any(column[:3]))
         joint.addJoint(
             (pin.JointModelRevoluteUnaligned if turns else pin.JointModelPrismaticUnaligned)(column[3 * (not turns) :][:3])
@@ -28,13 +31,21 @@ def _composite(pin, kind, axis):
     return joint
 
 
+def _universal(pin, kind, axis, axis2):
+    """Pinocchio's own is for axes at right angles, as its constructor demands to the last digit; else two hinges."""
+    return pin.JointModelUniversal(axis, axis2) if axis @ axis2 == 0.0 else _composite(pin, kind, axis, axis2)
+
+
 _JOINTS = {
-    "revolute": lambda pin, kind, axis: pin.JointModelRevoluteUnaligned(axis),
-    "continuous": lambda pin, kind, axis: pin.JointModelRevoluteUnaligned(axis),
-    "prismatic": lambda pin, kind, axis: pin.JointModelPrismaticUnaligned(axis),
-    "floating": lambda pin, kind, axis: pin.JointModelFreeFlyer(),
-    "ball": lambda pin, kind, axis: pin.JointModelSpherical(),
+    "revolute": lambda pin, kind, axis, axis2: pin.JointModelRevoluteUnaligned(axis),
+    "continuous": lambda pin, kind, axis, axis2: pin.JointModelRevoluteUnaligned(axis),
+    "prismatic": lambda pin, kind, axis, axis2: pin.JointModelPrismaticUnaligned(axis),
+    "floating": lambda pin, kind, axis, axis2: pin.JointModelFreeFlyer(),
+    "ball": lambda pin, kind, axis, axis2: pin.JointModelSpherical(),
     "planar": _composite,
+    "screw": lambda pin, kind, axis, axis2: pin.JointModelHelicalUnaligned(axis, float(axis @ axis2)),
+    "cylindrical": _composite,
+    "universal": _universal,
 }
 # T and b of one joint from its rotations R_WB, R_FM and its velocity; kinds that are not here have T = 1, b = 0
 _VELOCITIES = {
@@ -76,10 +87,10 @@ class Peer:
         model, ids = pin.Model(), []
         model.gravity = pin.Motion.Zero()  # of each tree, as an external force
         for b, kind in enumerate(self.kinds):
-            axis = m["body_axis"][0, b]
+            axis, axis2 = m["body_axis"][0, b], m["body_axis2"][0, b]
             place = pin.XYZQUATToSE3(np.concatenate([m["body_p_PF"][0, b], m["body_Q_PF"][0, b]]))
             parent = ids[m["body_parent"][b]] if m["body_parent"][b] >= 0 else 0
-            ids.append(model.addJoint(parent, _JOINTS[kind.name](pin, kind, axis), place, f"body{b}"))
+            ids.append(model.addJoint(parent, _JOINTS[kind.name](pin, kind, axis, axis2), place, f"body{b}"))
             inertia = pin.Inertia(m["body_mass"][0, b], m["body_com"][0, b], m["body_inertia"][0, b])
             model.appendBodyToJoint(ids[b], inertia, pin.SE3.Identity())
         armature = np.zeros(model.nv)

@@ -1,0 +1,46 @@
+"""Cylindrical joint: rotation by theta about `axis` and translation by d along it.
+
+q = (theta, d), v = their rates.  X_FM = (a d, exp(a theta)), S_FM = [a, 0; 0, a].
+"""
+
+import numpy as np
+
+from sapsim.kinds.base import JointFuncs, JointKind
+
+
+def make(R):
+    import warp as wp
+
+    from sapsim.kinds.joints._rate import make_rate
+
+    real, vec3, vec6, quat, mat33 = R.t, R.vec3, R.vec6, R.quat, R.mat33
+
+    @wp.func
+    def X_FM(axis: vec3, axis2: vec3, q: wp.array2d(dtype=real), w: int, iq: int):
+        half = real(0.5) * q[w, iq]
+        s = wp.sin(half)
+        return q[w, iq + 1] * axis, quat(s * axis[0], s * axis[1], s * axis[2], wp.cos(half))
+
+    @wp.func
+    def S_W(axis: vec3, axis2: vec3, R_WF: mat33, q: wp.array2d(dtype=real), w: int, iq: int, k: int) -> vec6:
+        a = R_WF * axis
+        if k == 0:
+            return vec6(a[0], a[1], a[2], real(0.0), real(0.0), real(0.0))
+        return vec6(real(0.0), real(0.0), real(0.0), a[0], a[1], a[2])
+
+    return JointFuncs(X_FM=X_FM, S_W=S_W, **make_rate(R, 2))
+
+
+KIND = JointKind(
+    name="cylindrical",
+    nq=2,
+    nv=2,
+    uses_axis=True,
+    q_names=("theta", "d"),
+    q_units=("rad", "m"),
+    v_names=("w", "v"),
+    v_units=("rad/s", "m/s"),
+    neutral=(0.0, 0.0),
+    S_F=lambda axis, axis2, q: np.kron(np.eye(2), np.reshape(axis, (3, 1))),
+    make=make,
+)
