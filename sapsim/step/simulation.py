@@ -67,6 +67,8 @@ class Simulation:
         self.dof_names, self.dof_units = model.dof_names, model.dof_units
         self.joint_q_start, self.joint_qd_start = model.joint_q_start, model.joint_qd_start
         self.shape_names, self.shape_body = model.shape_names, model.shape_link
+        self.constraint_names, self.constraint_kinds = model.constraints.names, model.constraints.kinds
+        self.constraint_units = model.constraints.units
         self._begun = False  # kernels are loaded when the state is first needed, not to learn names and sizes
         self._allocate()
 
@@ -162,6 +164,7 @@ class Simulation:
         self._begin()
         self.arrays["row_offset"].zero_()
         self.arrays["ncontact"].zero_()
+        self.arrays["constraint_gamma"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
         merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1
         self.arrays["merged"].assign(merged)
