@@ -13,7 +13,7 @@ import typer
 from sapsim.errors import MachineError, SapsimError
 from sapsim.status import ExitCode
 
-from . import check, info, run, schema, validate
+from . import bench, check, info, run, schema, validate
 from .messages import note, report_failure, report_input_error
 
 HELP = """Simulates rigid bodies with joints and frictional contact: a scene file in, an HDF5 file out.
@@ -37,6 +37,7 @@ app.command("run", help=run.HELP)(run.command)
 app.command("validate", help=validate.HELP)(validate.command)
 app.command("check", help=check.HELP)(check.command)
 app.command("info", help=info.HELP)(info.command)
+app.command("bench", help=bench.HELP)(bench.command)
 app.command("schema", help=schema.HELP)(schema.command)
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)

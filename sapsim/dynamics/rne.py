@@ -3,11 +3,11 @@
 Body forces (newton_euler.py) at the tree's point T are summed over subtrees (leaf to root; no shifts are needed because all
 share T):
 
-    tau_k = -S_T,k . F_T(subtree) - damping_k v_k - stiffness_k (q_k - reference_k)
+    tau_k = -S_T,k . F_T(subtree) + effort_k - damping_k v_k - stiffness_k (q_k - reference_k)
 
-so that tau = applied - bias - damping v0 - spring, the spring at the step's start; gravity comes in through the base
-acceleration (Featherstone 2008, chapter 5).
-Contact, limits and drives are no part of tau.
+so that tau = applied + open-loop effort - bias - damping v0 - spring, the spring at the step's start; gravity comes in
+through the base acceleration (Featherstone 2008, chapter 5).
+Contact, limits and drives with gains are no part of tau.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
     "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_q_start", "body_dof_start", "body_nv",
-    "dof_damping", "dof_stiffness", "dof_reference", *NEWTON_EULER, "S_T", "q", "v", "F_T", "tau",
+    "dof_damping", "dof_stiffness", "dof_reference", "dof_effort", *NEWTON_EULER, "S_T", "q", "v", "F_T", "tau",
 )  # fmt: skip
 SCALARS = (("ntree", "int"),)
 
@@ -48,7 +48,8 @@ def make(R) -> Stage:
                     # stiffness is zero where coordinates and velocities do not match one to one
                     stretch = s.q[w, s.body_q_start[b] + i] - s.dof_reference[w, k]
                     spring = s.dof_stiffness[w, k] * stretch
-                    s.tau[w, k] = -wp.dot(s.S_T[w, k], F) - s.dof_damping[w, k] * s.v[w, k] - spring
+                    tau = -wp.dot(s.S_T[w, k], F) - s.dof_damping[w, k] * s.v[w, k] - spring
+                    s.tau[w, k] = tau + s.dof_effort[w, k]
                 parent = s.body_parent[b]
                 if parent >= 0:
                     s.F_T[w, parent] = s.F_T[w, parent] + F

@@ -41,6 +41,7 @@ class JointKind:
         neutral: the external coordinates at rest, nq numbers.
         moves: False where the joint only attaches (fixed).
         needs_world: True where the parent must be the world (floating).
+        bounded: whether `limit` may have lower and upper (where it has one degree of freedom).
         default_axis: the axis where the file gives none.
         S_F (axis, axis2, q) -> (6, nv): the motion subspace on the host, [rotation; translation of Mo], axes of F.
         make: (R) -> JointFuncs.
@@ -64,6 +65,7 @@ class JointKind:
     make: Callable[[Any], "JointFuncs | None"]
     moves: bool = True
     needs_world: bool = False
+    bounded: bool = True
     default_axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
     second_axis: Callable[[Any], tuple[float, float, float]] = lambda joint: (0.0, 0.0, 0.0)
     own_keys: tuple[str, ...] = ()
@@ -175,6 +177,58 @@ class LawFuncs:
     hessian: Any
     stiffness: Any
     near_rigid: Any
+
+
+@dataclass(frozen=True)
+class ConstraintRow:
+    """A scalar row of a constraint that stands in the problem whenever its kind's `prepare` finds it active.
+
+    Fields:
+        name: its name in the result file.
+        joint: index into `scene.joints` of the joint of one degree of freedom on which it acts.
+        sign: vc = sign v of that degree of freedom, so that an impulse gamma adds sign gamma to its momentum.
+        parameters: up to eight numbers for `prepare`, in the order of the kind.
+        sum_bounds: least and greatest sum of the efforts of all rows of the joint that have it.
+    """
+
+    name: str
+    joint: int
+    sign: float
+    parameters: tuple[float, ...]
+    sum_bounds: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class ConstraintKind:
+    """A kind of constraint.
+
+    Every row of every kind is a bounded linear one (kinds/constraints/_bounded.py): gamma = clip((v_hat - vc) / R, lowest,
+    highest).  A kind says which rows a scene has and what (R, v_hat, lowest, highest) are in a step; the solver knows no
+    more of it.
+
+    Fields:
+        name: the kind's name in the result file.
+        order: rows of kinds with a smaller one come first.
+        rows (scene) -> all its rows of a scene, in the order of the result file.
+        make: (R) -> ConstraintFuncs.
+    """
+
+    name: str
+    order: int
+    rows: Callable[[Any], list[ConstraintRow]]
+    make: Callable[[Any], "ConstraintFuncs"]
+
+
+@dataclass(frozen=True)
+class ConstraintFuncs:
+    """Device functions of a kind of constraint.
+
+    Fields:
+        prepare (h, p: vec8 parameters, w, q0, v0, v_star) -> vec4 (R, v_hat, lowest, highest): what is frozen for the step,
+            from the Delassus weight w = J diag(A)^-1 J' and the joint's coordinate and velocities.  R = 0: not active.
+    """
+
+    prepare: Any
 
 
 @cache

@@ -148,3 +148,28 @@ def _link_pair(R, PointBuffer, code, head, rest):
         return rest(kind, size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base)
 
     return end if rest is None else call
+
+
+@cache
+def make_constraints(R):
+    """Dispatcher prepare(code, h, p, w, q0, v0, v_star) over all kinds of constraints."""
+    chain = None
+    for code, kind in reversed(list(enumerate(registry("constraints").values()))):
+        chain = _link_prepare(R, code, kind.make(R).prepare, chain)
+    return chain
+
+
+def _link_prepare(R, code, head, rest):
+    real, vec4, vec8 = R.t, R.vec4, R.vec8
+
+    @wp.func
+    def end(kind: int, h: real, p: vec8, w: real, q0: real, v0: real, v_star: real) -> vec4:
+        return head(h, p, w, q0, v0, v_star)
+
+    @wp.func
+    def call(kind: int, h: real, p: vec8, w: real, q0: real, v0: real, v_star: real) -> vec4:
+        if kind == wp.static(code):
+            return head(h, p, w, q0, v0, v_star)
+        return rest(kind, h, p, w, q0, v0, v_star)
+
+    return end if rest is None else call

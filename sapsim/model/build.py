@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sapsim.kinds.base import code, registry
+from sapsim.model.constraints import ConstraintTable, place_constraints
 from sapsim.model.pairs import PairTable, find_pairs
 from sapsim.scene.bodies import LinkGroup, group_links
 from sapsim.scene.poses import compose, matrix
@@ -36,6 +37,7 @@ class Model:
     shape_link: np.ndarray  # (nshape,) link index, -1 = world
     pairs: PairTable
     slots: int  # most Jacobian blocks of a contact
+    constraints: ConstraintTable
 
 
 def build(scene: Scene) -> Model:
@@ -47,6 +49,8 @@ def build(scene: Scene) -> Model:
     shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
     arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays)
+    joint_body = {group.joint: b for b, group in enumerate(groups[1:])}
+    constraints = place_constraints(scene, joint_body, arrays)
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
     sizes = _sizes(arrays, external)
@@ -59,6 +63,7 @@ def build(scene: Scene) -> Model:
         shape_link=shape_link,
         pairs=pairs,
         slots=_slots(arrays, pairs),
+        constraints=constraints,
         **external,
     )
 
@@ -286,6 +291,8 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
         "nlink": len(arrays["link_body"]),
+        "nconstraint": len(arrays["constraint_kind"]),
+        "ngroup": len(arrays["group_start"]) - 1,
         "nq": len(external["q0"]),
         "nv": len(external["qd0"]),
     }

@@ -64,6 +64,14 @@ coordinate_from   | nq       | int | -  | - | build | internal coordinate of an 
 dof_from          | nv       | int | -  | - | build | internal first entry of the joint of an external velocity
 dof_entry         | nv       | int | -  | - | build | which of the joint's velocities it is
 dof_to_body       | nv       | int | -  | - | build | body of that joint
+constraint_kind   | nconstraint | int | - | - | build | code of the kind of a constraint row; rows are in the order of files
+constraint_coordinate | nconstraint | int | - | - | build | coordinate on which it acts
+constraint_block  | nconstraint | int | - | - | build | 3-block of its degree of freedom
+constraint_tree   | nconstraint | int | - | - | build | tree of that
+tree_constraint_start | ntree+1 | int | - | - | build | constraint rows of a tree
+tree_constraint   | nconstraint | int | - | - | build | those rows, ascending
+group_start       | ngroup+1 | int | -  | - | build | constraint rows of one joint whose sum is bounded
+group_constraint  | nconstraint | int | - | - | build | those rows
 """
 
 _MODEL = """
@@ -78,6 +86,10 @@ dof_armature   | ndof    | real  | kg or kg m^2      | - | build | reflected ine
 dof_damping    | ndof    | real  | N s/m or N m s/rad | - | build | viscous damping, implicit in A
 dof_stiffness  | ndof    | real  | N/m or N m/rad | - | build | spring of a joint of one degree of freedom
 dof_reference  | ndof    | real  | m or rad | - | build | coordinate at which it is at rest
+dof_effort     | ndof    | real  | N or N m | - | build | effort of open-loop actuators
+constraint_J   | nconstraint | vec3 | -  | -  | build | its Jacobian in its 3-block: 1 or -1 at one place
+group_bounds   | ngroup  | vec2  | N or N m | - | build | least and greatest sum of the efforts of such rows
+constraint_parameters | nconstraint | vec8 | - | - | build | numbers of the row, as its kind orders them
 tree_gravity   | ntree   | vec3  | m/s^2   | W  | build | gravity of the tree
 shape_size     | nshape  | vec3  | m       | -  | build | sizes of the shape, as its kind orders them
 shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the body
@@ -110,7 +122,7 @@ p_WT           | ntree   | vec3  | m      | W | kinematics  | reference point of
 S_T            | ndof    | vec6  | -      | W at T | kinematics | motion subspace
 F_applied      | nbody   | vec6  | N m, N | W at Bo | forces  | applied torque and force
 F_T            | nbody   | vec6  | N m, N | W at T | rne      | force that the subtree's motion needs
-tau            | ndof    | real  | N, N m | - | rne         | applied - bias - damping v0
+tau            | ndof    | real  | N, N m | - | rne         | applied + open-loop effort - bias - damping v0 - springs
 tau_b          | nblock  | vec3@tau | N, N m | - | rne      | tau in blocks
 I_T            | nbody   | vec10 | kg, kg m, kg m^2 | W at T | crba | composite inertia of the subtree
 A              | nA      | mat33 | kg, kg m, kg m^2 | - | crba | lower blocks of M + armature + h damping
@@ -142,24 +154,31 @@ contact_R_WC   | ccontact | mat33 | -     | W | jacobian    | contact frame, z =
 contact_row    | ccontact | vec8 | -      | - | problem     | what the law froze for this step
 J              | cjac    | mat33 | -      | C | jacobian    | Jacobian blocks, a fixed number of slots to a contact
 J_block        | cjac    | int   | -      | - | jacobian    | 3-block of degrees of freedom of the block
+constraint_row | nconstraint | vec4 | 1/A, m/s, N s | - | constraints | what is frozen for the step: R, v_hat, least and greatest impulse; R = 0: not active
 npart          |         | int   | -      | - | participants | trees that take part in the solve
 tree_part      | ntree   | int   | -      | - | participants | place among them, -1 = not
 part_tree      | ntree   | int   | -      | - | participants | the tree
 part_start     | ntree+1 | int   | -      | - | participants | contact sides of a participating tree
 part_side      | cside   | int   | -      | - | participants | 2 contact + side, in order of the contacts
+nactive        |         | int   | -      | - | participants | active constraint rows
+active_constraint | nconstraint | int | -  | - | participants | those rows, ascending
 v_next         | ndof    | real  | m/s, rad/s | - | newton  | velocity at the end of the step
 v_next_b       | nblock  | vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
 vc             | ccontact | vec3 | m/s    | C | newton      | contact velocity
 dvc            | ccontact | vec3 | m/s    | C | newton      | its change along the search direction
 gamma          | ccontact | vec3 | N s    | C | newton      | impulse on B
 G              | ccontact | mat33 | kg    | C | newton      | Hessian of the contact's cost
+constraint_vc  | nconstraint | real | m/s, rad/s | - | newton | velocity of an active row
+constraint_dvc | nconstraint | real | m/s, rad/s | - | newton | its change along the search direction
+constraint_gamma | nconstraint | real | N s, N m s | - | newton | impulse of a row, zero where it is not active
+constraint_G   | nconstraint | real | A | - | newton   | second derivative of an active row's cost
 grad           | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
 momentum       | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star)
 Av_star        | nblock  | vec3  | N s, N m s | - | newton  | A v_star
 Adv            | nblock  | vec3  | N s, N m s | - | newton  | A dv
 dv             | nblock  | vec3  | m/s, rad/s | - | newton  | search direction
 part_sum       | ntree   | vec4  | J      | - | newton      | partial sums of the trees
-lane_sum       | nsum    | vec3  | J      | - | newton      | partial sums of the contacts, 32 of them
+lane_sum       | nsum    | vec3  | J      | - | newton      | partial sums of contacts and constraints, 32 of them
 edge           | nedge   | uint64 | -     | - | newton      | elimination graph, a row of bits to a tree
 part_order     | ntree   | int   | -      | - | newton      | elimination order
 part_rank      | ntree   | int   | -      | - | newton      | place in it
@@ -193,6 +212,7 @@ rec_Q              | crow nlink | quat   | - | W | record_state | link orientati
 rec_V              | crow nlink | vec6   | m/s, rad/s | W at Lcm | record_state | [v_com; omega]
 rec_stat           | crow nstat | int    | - | - | record_state | integers of the row (step/record.py)
 rec_real           | crow nmerged_real | real | - | - | record_state | residual, scale, cost
+rec_constraint     | crow nconstraint | real | N s, N m s | - | record_state | impulses of constraint rows
 rec_pair           | crow ccontact | int | - | - | record_contacts | pair of a contact
 rec_feature        | crow ccontact | int | - | - | record_contacts | its feature
 rec_point          | crow ccontact | vec3 | m | W | record_contacts | contact point

@@ -68,8 +68,9 @@ class Channel:
         grows: datasets that grow; their first axis is TIME or one of `scales`.
         rows: (Block, Counts) -> {dataset name: array}, one entry for each of `grows` and `scales`.
         scales: growing dimension scales of the channel's own; each is its own axis.
-        fixed: datasets of constant size, known before the first step.
+        fixed: datasets of constant size, known before the first step; a scale of constant size comes before what lies along it.
         values: (simulation) -> {dataset name: value}, one entry for each of `fixed`.
+        always: (simulation) -> whether it is recorded although `output.channels` does not name it.
         running: per-world datasets that are rewritten with every flush: {name of the attribute of `Totals`: dataset}.
     """
 
@@ -80,6 +81,7 @@ class Channel:
     fixed: tuple[Dataset, ...] = ()
     values: Callable[[Any], dict[str, Any]] = lambda sim: {}
     running: Mapping[str, Dataset] = field(default_factory=dict)
+    always: Callable[[Any], bool] = lambda sim: False
 
 
 @cache

@@ -100,6 +100,10 @@ class Structure:
         file.attrs.update(root_attributes(sim, model, command))
         for dataset, values in scale_tables(sim, worlds):
             self._constant(dataset, values)
+        for channel in chosen:
+            values = channel.values(sim)
+            for dataset in channel.fixed:
+                self._constant(dataset, values[dataset.name])
         rows = rows_of_run(sim.scene.steps, self.output.every)
         lengths = {name: len(scale) for name, scale in self._scales.items()}
         widest = max((self._row_bytes(d, lengths) for c in chosen for d in c.grows if d.dims[0] == TIME), default=8)
@@ -111,9 +115,6 @@ class Structure:
                 chunk[dataset.name] = chunk_contacts(chunk[TIME], len(worlds), len(sim.shape_names))
             for dataset in (*channel.scales, *channel.grows):
                 self._grow(dataset, chunk[dataset.dims[0]])
-            values = channel.values(sim)
-            for dataset in channel.fixed:
-                self._constant(dataset, values[dataset.name])
             for total, dataset in channel.running.items():
                 self.running[total] = self._constant(dataset, np.full(len(worlds), -1))
         for dataset, values in (*model, *config_tables(sim.scene)):

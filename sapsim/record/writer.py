@@ -67,7 +67,7 @@ class Recorder:
         self._worlds = np.arange(sim.nworld) if chosen is None else np.array(chosen, np.int64)
         self._all_worlds = len(self._worlds) == sim.nworld
         found = channels()
-        self._channels = [found[name] for name in sorted(set(self._scene.output.channels))]
+        self._channels = [c for name, c in found.items() if name in self._scene.output.channels or c.always(sim)]
         self._counts = Counts()
         self.step = 0
         self._totals: dict[str, np.ndarray] = {}

@@ -1,7 +1,8 @@
 """The convex problem of a step: contacts with frames, Jacobians and laws, all frozen at q0 (sap_formulas 2, 3.0, 5).
 
 Contact frame C: z from A to B, x and y from z alone.  vc = J v = R_WC^T (v_Bc - v_Ac), rows (t1, t2, n); vn > 0
-separates.  Only trees with a contact take part; the others keep v = v* and stay out of the problem's sums.
+separates.  Only trees with a contact or an active constraint take part; the others keep v = v* and stay out of the
+problem's sums.
 """
 
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ import numpy as np
 
 from sapsim.reference.bodies import System
 from sapsim.reference.collide import Overlap, find_overlaps
+from sapsim.reference.constraints import Constraint
 from sapsim.reference.contact_laws import LAWS, ContactParameters
 from sapsim.reference.kinematics import Kinematics, point_jacobian
 
@@ -51,21 +53,38 @@ class Contact:
 
 @dataclass
 class Problem:
-    """The problem over the n participating dofs: A (n, n), v_star (n,), J (3 nc, n), one law per contact."""
+    """The problem over the n participating dofs: A (n, n), v_star (n,), J (3 nc, n), one law per contact.
+
+    rows_J (nr, n) and one law per row are those of the scalar constraints.
+    """
 
     A: np.ndarray
     v_star: np.ndarray
     J: np.ndarray
     laws: list
+    rows_J: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    rows_laws: list = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rows_J = self.rows_J.reshape(-1, len(self.v_star))
+
+    def rows_cost(self, vr: np.ndarray) -> float:
+        return sum(law.cost(v) for law, v in zip(self.rows_laws, vr, strict=True))
+
+    def rows_gamma(self, vr: np.ndarray) -> np.ndarray:
+        return np.array([law.gamma(v) for law, v in zip(self.rows_laws, vr, strict=True)])
+
+    def rows_hessians(self, vr: np.ndarray) -> np.ndarray:
+        return np.array([law.hessian(v) for law, v in zip(self.rows_laws, vr, strict=True)])
 
     def cost(self, vc: np.ndarray) -> float:
         return sum(law.cost(vc_i) for law, vc_i in zip(self.laws, vc, strict=True))
 
     def gamma(self, vc: np.ndarray) -> np.ndarray:
-        return np.array([law.gamma(vc_i) for law, vc_i in zip(self.laws, vc, strict=True)])
+        return np.array([law.gamma(vc_i) for law, vc_i in zip(self.laws, vc, strict=True)]).reshape(-1, 3)
 
     def hessians(self, vc: np.ndarray) -> np.ndarray:
-        return np.array([law.hessian(vc_i) for law, vc_i in zip(self.laws, vc, strict=True)])
+        return np.array([law.hessian(vc_i) for law, vc_i in zip(self.laws, vc, strict=True)]).reshape(-1, 3, 3)
 
 
 def combine_materials(a, b) -> tuple[float, float, float, float]:
@@ -138,10 +157,10 @@ def _contact(scene, system, kin, A, v0, found: Overlap) -> Contact:
     )
 
 
-def participating_dofs(system: System, contacts: list[Contact]) -> np.ndarray:
-    """Indices of the dofs of trees that a contact touches."""
+def participating_dofs(system: System, contacts: list[Contact], constraints: list[Constraint]) -> np.ndarray:
+    """Indices of the dofs of trees that a contact touches or an active constraint acts on."""
     tree = system.dof_tree
-    touched = set()
+    touched = {int(tree[k]) for c in constraints for k in np.flatnonzero(c.J)}
     for c in contacts:
         for shape in (c.shape_a, c.shape_b):
             body = system.shapes[shape].body
@@ -150,7 +169,11 @@ def participating_dofs(system: System, contacts: list[Contact]) -> np.ndarray:
     return np.flatnonzero(np.isin(tree, list(touched)))
 
 
-def build_problem(contacts: list[Contact], A: np.ndarray, v_star: np.ndarray, dofs: np.ndarray) -> Problem:
+def build_problem(
+    contacts: list[Contact], constraints: list[Constraint], A: np.ndarray, v_star: np.ndarray, dofs: np.ndarray
+) -> Problem:
     """The problem restricted to the participating dofs."""
     J = np.array([c.J[:, dofs] for c in contacts]).reshape(-1, len(dofs))
-    return Problem(A[np.ix_(dofs, dofs)], v_star[dofs], J, [c.law for c in contacts])
+    rows = np.array([c.J[dofs] for c in constraints])
+    laws, rows_laws = [c.law for c in contacts], [c.law for c in constraints]
+    return Problem(A[np.ix_(dofs, dofs)], v_star[dofs], J, laws, rows, rows_laws)

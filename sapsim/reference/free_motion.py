@@ -1,7 +1,7 @@
 """The step without constraints: A, tau and v* (sap_formulas 1.1).
 
     A = M(q0) + diag(armature) + h diag(damping)
-    tau = gravity + applied - c(q0, v0) - damping v0 - stiffness (q0 - reference)
+    tau = gravity + applied + open-loop efforts - c(q0, v0) - damping v0 - stiffness (q0 - reference)
     v* = v0 + h A^-1 tau
 Damping appears twice so that it acts on the new velocity: A v* = (M + armature) v0 + h (tau + damping v0).
 """
@@ -33,7 +33,7 @@ def calc_free_motion(scene, system: System, kin: Kinematics, v0: np.ndarray, t: 
     A = calc_mass_matrix(system, kin) + np.diag(armature) + h * np.diag(damping)
     bias = calc_generalized_forces(system, kin, v0, np.zeros(system.nv))
     tau = calc_gravity(system, kin, np.array(scene.gravity)) + calc_applied(scene, system, kin, t) - bias - damping * v0
-    tau = tau - calc_springs(system, kin.q)
+    tau = tau - calc_springs(system, kin.q) + calc_efforts(scene, system)
     v_star = v0 + h * np.linalg.solve(A, tau) if system.nv else v0.copy()
     return FreeMotion(A, tau, v_star)
 
@@ -44,6 +44,15 @@ def calc_springs(system: System, q0: np.ndarray) -> np.ndarray:
     for body in system.bodies:
         if body.stiffness > 0.0:
             tau[body.dofs] = body.stiffness * (q0[body.q] - body.reference)
+    return tau
+
+
+def calc_efforts(scene, system: System) -> np.ndarray:
+    """Efforts of actuators without gains, (nv,)."""
+    tau = np.zeros(system.nv)
+    dof = {body.joint: body.dof for body in system.bodies}
+    for actuator in scene.actuators:
+        tau[dof[actuator.joint]] += actuator.effort
     return tau
 
 

@@ -20,11 +20,14 @@ from sapsim.status import StepStatus
 
 @dataclass
 class Solution:
-    """Velocity v (n,), contact velocities vc (nc, 3), impulses gamma (nc, 3) [N s], and how the loop ended."""
+    """Velocity v (n,), contact velocities vc (nc, 3), impulses gamma (nc, 3) [N s], impulses of the scalar constraints
+    rows_gamma (nr,), and how the loop ended.
+    """
 
     v: np.ndarray
     vc: np.ndarray
     gamma: np.ndarray
+    rows_gamma: np.ndarray = field(default_factory=lambda: np.zeros(0))
     residual: float = 0.0
     scale: float = 0.0
     cost: float = 0.0
@@ -41,6 +44,8 @@ class Evaluation:
 
     vc: np.ndarray
     gamma: np.ndarray
+    vr: np.ndarray
+    rows_gamma: np.ndarray
     gradient: np.ndarray
     cost: float
     residual: float
@@ -51,13 +56,15 @@ def evaluate(problem: Problem, v: np.ndarray) -> Evaluation:
     """Contact velocities, impulses, gradient, cost, residual and its scale at v."""
     vc = (problem.J @ v).reshape(-1, 3)
     gamma = problem.gamma(vc)
+    vr = problem.rows_J @ v
+    rows_gamma = problem.rows_gamma(vr)
     D = 1.0 / np.sqrt(np.diag(problem.A))
-    p, j = problem.A @ v, problem.J.T @ gamma.ravel()
+    p, j = problem.A @ v, problem.J.T @ gamma.ravel() + problem.rows_J.T @ rows_gamma
     dv = v - problem.v_star
     gradient = problem.A @ dv - j
-    cost = 0.5 * dv @ problem.A @ dv + problem.cost(vc)
+    cost = 0.5 * dv @ problem.A @ dv + problem.cost(vc) + problem.rows_cost(vr)
     scale = max(np.linalg.norm(D * p), np.linalg.norm(D * j))
-    return Evaluation(vc, gamma, gradient, cost, float(np.linalg.norm(D * gradient)), float(scale))
+    return Evaluation(vc, gamma, vr, rows_gamma, gradient, cost, float(np.linalg.norm(D * gradient)), float(scale))
 
 
 def solve(problem: Problem, v_guess: np.ndarray, solver) -> Solution:
@@ -88,7 +95,9 @@ def solve(problem: Problem, v_guess: np.ndarray, solver) -> Solution:
         previous, at = at, evaluate(problem, v)
         slack = solver.cost_absolute_tolerance + solver.cost_relative_tolerance * 0.5 * (abs(at.cost) + abs(previous.cost))
         cost_reached = bool(abs(at.cost - previous.cost) < slack and alpha > 0.5)
-    return Solution(v, at.vc, at.gamma, at.residual, at.scale, at.cost, k, searched, bool(optimal), cost_reached, status)
+    return Solution(
+        v, at.vc, at.gamma, at.rows_gamma, at.residual, at.scale, at.cost, k, searched, bool(optimal), cost_reached, status
+    )
 
 
 def newton_direction(problem: Problem, at: Evaluation) -> tuple[np.ndarray, StepStatus]:
@@ -97,6 +106,7 @@ def newton_direction(problem: Problem, at: Evaluation) -> tuple[np.ndarray, Step
     for i, G in enumerate(problem.hessians(at.vc)):
         J_i = problem.J[3 * i : 3 * i + 3]
         H += J_i.T @ G @ J_i
+    H += problem.rows_J.T @ np.diag(problem.rows_hessians(at.vr)) @ problem.rows_J
     try:
         L = np.linalg.cholesky(0.5 * (H + H.T))
     except np.linalg.LinAlgError:
@@ -113,20 +123,24 @@ class Line:
 
     def __init__(self, problem: Problem, v: np.ndarray, dv: np.ndarray, at: Evaluation):
         dp = problem.A @ dv
-        self.problem, self.vc = problem, at.vc
+        self.problem, self.vc, self.vr = problem, at.vc, at.vr
+        self.dvr = problem.rows_J @ dv
         self.dvc = (problem.J @ dv).reshape(-1, 3)
         self.slope0, self.curvature0 = float(dp @ (v - problem.v_star)), float(dv @ dp)
-        self.momentum0 = at.cost - problem.cost(at.vc)
+        self.momentum0 = at.cost - problem.cost(at.vc) - problem.rows_cost(at.vr)
         self.cost0, self.derivative0 = at.cost, float(at.gradient @ dv)
 
     def cost(self, alpha: float) -> float:
         momentum = self.momentum0 + alpha * self.slope0 + 0.5 * alpha**2 * self.curvature0
-        return momentum + self.problem.cost(self.vc + alpha * self.dvc)
+        rows = self.problem.rows_cost(self.vr + alpha * self.dvr)
+        return momentum + self.problem.cost(self.vc + alpha * self.dvc) + rows
 
     def derivative(self, alpha: float) -> float:
         gamma = self.problem.gamma(self.vc + alpha * self.dvc)
-        return self.slope0 + alpha * self.curvature0 - float(np.sum(self.dvc * gamma))
+        rows = float(self.dvr @ self.problem.rows_gamma(self.vr + alpha * self.dvr))
+        return self.slope0 + alpha * self.curvature0 - float(np.sum(self.dvc * gamma)) - rows
 
     def curvature(self, alpha: float) -> float:
         G = self.problem.hessians(self.vc + alpha * self.dvc)
-        return self.curvature0 + float(np.einsum("ci,cij,cj->", self.dvc, G, self.dvc))
+        rows = float(self.dvr**2 @ self.problem.rows_hessians(self.vr + alpha * self.dvr))
+        return self.curvature0 + float(np.einsum("ci,cij,cj->", self.dvc, G, self.dvc)) + rows

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sapsim.reference.bodies import build_system
+from sapsim.reference.constraints import Constraint, all_impulses, calc_constraints
 from sapsim.reference.contact_problem import Contact, build_problem, calc_contacts, participating_dofs
 from sapsim.reference.free_motion import calc_free_motion
 from sapsim.reference.integrate import step_coordinates
@@ -32,6 +33,7 @@ class StepResult:
         q (nq,), qd (nv,): as files hold them.  v, v_star (nv,): internal, dofs in the order of `Twin.system.bodies`.
         A (nv, nv); D (nv,) = diag(A)^-1/2; participating: dofs in the solve.
         contacts: sorted by (shape_a, shape_b, feature), with their impulses.  J (3 nc, nv), gamma (3 nc,) stacked.
+        constraints: the active ones, with their impulses; constraint_impulse (rows,): of all rows, in the order of files.
         residual, scale [J^0.5], cost [J], iterations, line_search_iterations, optimality_reached, cost_reached, status.
     """
 
@@ -43,6 +45,8 @@ class StepResult:
     D: np.ndarray
     participating: np.ndarray
     contacts: list[Contact]
+    constraints: list[Constraint]
+    constraint_impulse: np.ndarray
     J: np.ndarray
     gamma: np.ndarray
     residual: float
@@ -62,7 +66,8 @@ class StepResult:
     def momentum_scale(self) -> float:
         """max(|D A v|, |D J^T gamma|) over all dofs [J^0.5]: the size against which velocity errors are judged."""
         momentum = np.linalg.norm(self.D * (self.A @ self.v))
-        return float(max(momentum, np.linalg.norm(self.D * (self.J.T @ self.gamma))))
+        impulse = self.J.T @ self.gamma + sum((c.gamma * c.J for c in self.constraints), np.zeros_like(self.v))
+        return float(max(momentum, np.linalg.norm(self.D * impulse)))
 
     def velocity_error(self, v: np.ndarray) -> float:
         """|D^-1 (v - self.v)| / momentum_scale of another internal velocity v (0 / 0 = 0)."""
@@ -99,13 +104,16 @@ class Twin:
         kin = calc_kinematics(system, q, v0)
         free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step)
         contacts = calc_contacts(scene, system, kin, free.A, v0)
-        dofs = participating_dofs(system, contacts)
+        constraints = calc_constraints(scene, system, free.A, q, v0, free.v_star)
+        dofs = participating_dofs(system, contacts, constraints)
         v, solved = free.v_star.copy(), Solution(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
-        if contacts:
-            solved = solve(build_problem(contacts, free.A, free.v_star, dofs), v0[dofs], settings)
+        if contacts or constraints:
+            solved = solve(build_problem(contacts, constraints, free.A, free.v_star, dofs), v0[dofs], settings)
             v[dofs] = solved.v
         for contact, gamma, vc in zip(contacts, solved.gamma, solved.vc, strict=True):
             contact.gamma, contact.vc = gamma, vc
+        for constraint, gamma in zip(constraints, solved.rows_gamma, strict=True):
+            constraint.gamma = float(gamma)
 
         status = solved.status
         if any(contact.law.near_rigid for contact in contacts):
@@ -123,6 +131,8 @@ class Twin:
             D=1.0 / np.sqrt(np.diag(free.A)),
             participating=dofs,
             contacts=contacts,
+            constraints=constraints,
+            constraint_impulse=all_impulses(scene, constraints),
             J=np.array([c.J for c in contacts]).reshape(-1, system.nv),
             gamma=solved.gamma.ravel(),
             residual=solved.residual,

@@ -141,6 +141,23 @@ _LINK_CHANGES = {
 LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, ""), **_LINK_CHANGES})
 LINK_OVERLAY = Record({"collision": Key(COLLISION, "added to the model's shapes"), **_LINK_CHANGES})
 
+_SERIES = Later()
+_vector_in_time = ByForm({"seq": _vec3, "map": _SERIES})
+_number_in_time = ByForm({"number": _number, "map": _SERIES})
+_target_in_time = ByForm({"number": _number, "str": Choice(("initial",)), "map": _SERIES})
+
+LIMIT = Record(
+    {
+        "lower": Key(_number, "least coordinate [m or rad]; default: none"),
+        "upper": Key(_number, "greatest coordinate [m or rad]; default: none"),
+        "lower_deg": Key(_number, "least coordinate [deg]"),
+        "upper_deg": Key(_number, "greatest coordinate [deg]"),
+        "effort": Key(_not_negative, "bound of the sum of the joint's actuators [N or N m]; default: none"),
+        "velocity": Key(_not_negative, "kept, not enforced [m/s or rad/s]"),
+    },
+    groups=(OneOf(("lower", "lower_deg")), OneOf(("upper", "upper_deg"))),
+)
+
 JOINT = Record(
     {
         "type": Key(JOINT_TYPES, "", required=True),
@@ -150,7 +167,7 @@ JOINT = Record(
         "axis": Key(_vec3, "in the joint frame; normalised; of a planar joint the normal"),
         "axis2": Key(_vec3, "of a universal joint: in the joint frame at zero, carried by the first rotation; normalised"),
         "pitch": Key(_number, "of a screw joint: advance along the axis [m/rad]"),
-        "limit": Key(Later(neutral={}), ""),
+        "limit": Key(LIMIT, "of a joint of one degree of freedom"),
         "damping": Key(_not_negative, "[N s/m or N m s/rad]"),
         "friction": Key(Later(_number, neutral=0.0), ""),
         "armature": Key(_not_negative, "[kg or kg m^2]"),
@@ -259,8 +276,23 @@ BODY = Record(
     groups=(SHAPE_GROUP, OneOf(("mass", "density"), required=True)),
 )
 
-_SERIES = Later()
-_vector_in_time = ByForm({"seq": _vec3, "map": _SERIES})
+ACTUATOR = Record(
+    {
+        "joint": Key(_name, "a joint of one degree of freedom, or a pattern: then one actuator to a joint", required=True),
+        "kp": Key(_not_negative, "position gain [N/m or N m/rad]; default 0"),
+        "kd": Key(_not_negative, "velocity gain [N s/m or N m s/rad]; default 0"),
+        "target": Key(_target_in_time, "coordinate [m or rad]; `initial`: that at t = 0; default 0"),
+        "target_deg": Key(_number, "coordinate [deg]"),
+        "target_velocity": Key(_number_in_time, "[m/s or rad/s]; default 0"),
+        "feedforward": Key(_number_in_time, "added to what the gains make [N or N m]; default 0"),
+        "effort": Key(_number_in_time, "open loop [N or N m]"),
+        "effort_limit": Key(_not_negative, "bound of the actuator's effort [N or N m]; default: none"),
+    },
+    groups=(
+        OneOf(("target", "target_deg")),
+        *(OneOf(("effort", key)) for key in ("kp", "kd", "target", "target_deg", "target_velocity", "feedforward")),
+    ),
+)
 
 FORCE = Record(
     {
@@ -326,7 +358,7 @@ SCENE = Record(
         "bodies": Key(MapOf(BODY, "body"), "single floating links"),
         "world": Key(Record({"collision": Key(COLLISION, "shapes that do not move")}), "what does not move"),
         "constraints": Key(Later(neutral={}), ""),
-        "actuators": Key(Later(neutral={}), ""),
+        "actuators": Key(MapOf(ACTUATOR, "actuator"), "drives of joints"),
         "forces": Key(MapOf(FORCE, "force"), "forces and torques on links"),
         "filter": Key(ListOf(ListOf(_name, 2)), "pairs that are never tested"),
         "initial": Key(Later(neutral={}), ""),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sapsim.kinds.base import JointKind, registry
 from sapsim.scene.grammar import Items, Section
 from sapsim.scene.inertials import read_inertial
+from sapsim.scene.limits import read_limit
 from sapsim.scene.materials import Materials, read_shapes
 from sapsim.scene.poses import as_vec3, read_pose
 from sapsim.scene.report import Report, did_you_mean, listing
@@ -173,6 +174,7 @@ def _read_joint(model: Model, name: str, section: Section, report: Report) -> No
         reference=section.get("reference", 0.0),
         axis2=_read_axis2(section, kind, axis, report),
         pitch=section.get("pitch", 0.0),
+        limit=read_limit(section.get("limit"), Limit(), kind, report),
     )
     if kind is not None:
         _check_keys(section, kind, report)

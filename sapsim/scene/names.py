@@ -64,6 +64,15 @@ class Names:
             report.error(where, "unknown-name", text, self._hint(name, self.joints))
         return None
 
+    def match_joints(self, pattern: str, where: Where, report: Report) -> list[str]:
+        """The joints that a pattern with * or ? finds, in the order of the scene; none with an error."""
+        found = [joint for joint in self.joints if fnmatchcase(joint, pattern.replace("[", "[[]"))]
+        group = pattern.partition("/")[0]
+        if not found and not self.all_open and not any(fnmatchcase(g, group) for g in self.open_groups):
+            text = f'no joint is named like "{pattern}"; joints of this scene: {listing(self.joints)}'
+            report.error(where, "unknown-name", text, "")
+        return found
+
     def _is_open(self, name: str) -> bool:
         """Whether the name may be that of something that could not be read."""
         return self.all_open or name.partition("/")[0] in self.open_groups

@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from sapsim.kinds.base import JointKind, registry
 from sapsim.scene.grammar import Items, Section
 from sapsim.scene.inertials import UNKNOWN, from_shapes, read_moments
+from sapsim.scene.limits import read_limit
 from sapsim.scene.materials import Materials, read_shapes, with_material
 from sapsim.scene.models import Model, ModelJoint, ModelLink
 from sapsim.scene.report import Report, did_you_mean, listing
@@ -123,6 +124,7 @@ def _overlay_joint(joint: ModelJoint, overlay: Section, report: Report) -> Model
     kind: JointKind | None = registry("joints").get(overlay.get("type", joint.kind))
     if kind is not None:
         _check_values(values, overlay, kind, report)
+    limit = read_limit(overlay.get("limit"), joint.limit, kind, report)
     if "type" not in overlay:
-        return replace(joint, **values)
+        return replace(joint, **values, limit=limit)
     return replace(joint, kind=overlay["type"], damping=0.0, armature=0.0, friction=0.0, limit=Limit(), mimic=None)

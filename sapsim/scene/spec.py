@@ -95,7 +95,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Limit:
-    """Bounds of a joint: coordinate [m or rad], |force| [N or N m], |velocity| [m/s or rad/s].  Read, not enforced yet."""
+    """Bounds of a joint: coordinate [m or rad], |force| [N or N m], |velocity| [m/s or rad/s].
+
+    The coordinate's bounds and the bound of the sum of a joint's actuators are kept; that of the velocity is not enforced yet.
+    """
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -154,6 +157,36 @@ class Force:
     start: float = float("-inf")  # [s]
     until: float = float("inf")  # [s]
     where: Where = Where()
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """A drive of a joint of one degree of freedom [N or N m]; with gains
+
+        u = clip(-kp (q - target) - kd (v - target_velocity) + feedforward, lowest, highest),
+
+    implicit in q and v; without gains u = `effort`.  `effort_limit` is the actuator's own bound; `lowest`, `highest` and
+    `effort` are what is left within it and the bound of the joint's sum; where several with gains share that bound, it is
+    `sum_bounds` of each of them.
+    """
+
+    name: str
+    joint: str
+    kp: float = 0.0  # [N/m or N m/rad]
+    kd: float = 0.0  # [N s/m or N m s/rad]
+    target: float = 0.0  # [m or rad]
+    target_velocity: float = 0.0  # [m/s or rad/s]
+    feedforward: float = 0.0
+    effort_limit: float = math.inf
+    lowest: float = -math.inf
+    highest: float = math.inf
+    effort: float = 0.0
+    sum_bounds: tuple[float, float] | None = None
+    where: Where = Where()
+
+    @property
+    def has_gains(self) -> bool:
+        return self.kp > 0.0 or self.kd > 0.0
 
 
 @dataclass(frozen=True)
@@ -227,6 +260,7 @@ class Scene:
     joints: tuple[Joint, ...] = ()
     world_shapes: tuple[Shape, ...] = ()
     forces: tuple[Force, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
     filters: tuple[tuple[str, str], ...] = ()  # pairs of link names (or WORLD), all patterns expanded
     nworld: int = 1
     seed: int = 0

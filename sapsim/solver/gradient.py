@@ -3,7 +3,8 @@
     l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma
     residual = ||D grad||,  scale = max(||D A v||, ||D J' gamma||),  D = diag(A)^-1/2   (sap_formulas 4.3)
 
-Contacts are summed in 32 strided partial sums whatever the number of lanes; trees in the order of participation.
+Contacts and active constraints are summed in 32 strided partial sums whatever the number of lanes; trees in the order of
+participation.
 """
 
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import warp as wp
 SUMS = 32
 
 
-def make_gradient(R, struct, law):
+def make_gradient(R, struct, law, bounded):
     """wp.funcs over the Newton struct; each of them is one phase between barriers."""
     real, vec3, vec4, mat33 = R.t, R.vec3, R.vec4, R.mat33
     blocks, vectors = wp.array2d(dtype=mat33), wp.array2d(dtype=vec3)
@@ -62,9 +63,10 @@ def make_gradient(R, struct, law):
 
     @wp.func
     def at_contacts(s: struct, w: int, lane: int):
-        """vc, gamma, and partial sums of the contacts' cost."""
+        """vc, gamma, and partial sums of the cost, of contacts and active constraints."""
         n = s.ncontact[w]
-        for p in range(lane, wp.min(n, wp.static(SUMS)), wp.block_dim()):
+        m = s.nactive[w]
+        for p in range(lane, wp.min(wp.max(n, m), wp.static(SUMS)), wp.block_dim()):
             cost = real(0.0)
             for c in range(p, n, wp.static(SUMS)):
                 row = s.contact_row[w, c]
@@ -72,11 +74,18 @@ def make_gradient(R, struct, law):
                 s.vc[w, c] = vc
                 s.gamma[w, c] = law.gamma(row, vc)
                 cost += law.cost(row, vc)
+            for i in range(p, m, wp.static(SUMS)):
+                r = s.active_constraint[w, i]
+                bounds = s.constraint_row[w, r]
+                vr = wp.dot(s.constraint_J[w, r], s.v_next_b[w, s.constraint_block[r]])
+                s.constraint_vc[w, r] = vr
+                s.constraint_gamma[w, r] = bounded.gamma(bounds, vr)
+                cost += bounded.cost(bounds, vr)
             s.lane_sum[w, p] = vec3(cost, real(0.0), real(0.0))
 
     @wp.func
     def generalized_impulse(s: struct, w: int, p: int):
-        """grad <- J' gamma over the tree's own contact sides."""
+        """grad <- J' gamma over the tree's own contact sides and constraints; of those that are not active gamma is zero."""
         for i in range(s.part_start[w, p], s.part_start[w, p + 1]):
             side = s.part_side[w, i]
             c = side // 2
@@ -86,6 +95,13 @@ def make_gradient(R, struct, law):
             for e in range(first, first + entries[side % 2]):
                 block = s.J_block[w, e]
                 s.grad[w, block] = s.grad[w, block] + wp.transpose(s.J[w, e]) * gamma
+        if s.nactive[w] == 0:
+            return
+        t = s.part_tree[w, p]
+        for i in range(s.tree_constraint_start[t], s.tree_constraint_start[t + 1]):
+            r = s.tree_constraint[i]
+            block = s.constraint_block[r]
+            s.grad[w, block] = s.grad[w, block] + s.constraint_gamma[w, r] * s.constraint_J[w, r]
 
     @wp.func
     def at_trees(s: struct, w: int, lane: int):
@@ -114,7 +130,7 @@ def make_gradient(R, struct, law):
     @wp.func
     def sum_contacts(s: struct, w: int) -> vec3:
         total = vec3(real(0.0))
-        for p in range(wp.min(s.ncontact[w], wp.static(SUMS))):
+        for p in range(wp.min(wp.max(s.ncontact[w], s.nactive[w]), wp.static(SUMS))):
             total += s.lane_sum[w, p]
         return total
 
@@ -127,9 +143,12 @@ def make_gradient(R, struct, law):
 
     @wp.func
     def along_contacts(s: struct, w: int, lane: int):
-        """dvc = J dv."""
+        """dvc = J dv, of contacts and active constraints."""
         for c in range(lane, s.ncontact[w], wp.block_dim()):
             s.dvc[w, c] = contact_times(s, w, c, s.dv)
+        for i in range(lane, s.nactive[w], wp.block_dim()):
+            r = s.active_constraint[w, i]
+            s.constraint_dvc[w, r] = wp.dot(s.constraint_J[w, r], s.dv[w, s.constraint_block[r]])
 
     @wp.func
     def along_trees(s: struct, w: int, lane: int):

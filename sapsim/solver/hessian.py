@@ -1,6 +1,7 @@
 """Assembly of H = A + J' G J into the panels of the block-sparse factor, by gather: a lane owns columns of 3x3 blocks.
 
-Every column starts from A (its own tree) or zero and adds its tree's contacts in their order, so no two lanes write one block.
+Every column starts from A (its own tree) or zero and adds its tree's contacts and constraints in their order, so no two lanes
+write one block.
 A contact between two trees adds to the panel of the tree that is eliminated first.
 """
 
@@ -9,14 +10,17 @@ from types import SimpleNamespace
 import warp as wp
 
 
-def make_hessian(R, struct, law):
-    """wp.funcs curvature(s, w, lane), which evaluates G of every contact, and assemble(s, w, lane)."""
+def make_hessian(R, struct, law, bounded):
+    """wp.funcs curvature(s, w, lane), which evaluates G of every contact and active constraint, and assemble(s, w, lane)."""
     real, mat33 = R.t, R.mat33
 
     @wp.func
     def curvature(s: struct, w: int, lane: int):
         for c in range(lane, s.ncontact[w], wp.block_dim()):
             s.G[w, c] = law.hessian(s.contact_row[w, c], s.vc[w, c])
+        for i in range(lane, s.nactive[w], wp.block_dim()):
+            r = s.active_constraint[w, i]
+            s.constraint_G[w, r] = bounded.hessian(s.constraint_row[w, r], s.constraint_vc[w, r])
 
     @wp.func
     def start_column(s: struct, w: int, e: int, t: int, q: int, nb: int):
@@ -51,6 +55,16 @@ def make_hessian(R, struct, law):
                         s.H[w, a] = s.H[w, a] + wp.transpose(s.J[w, j]) * GJ
 
     @wp.func
+    def add_constraints(s: struct, w: int, e: int, t: int, q: int, nb: int):
+        """Adds J' G J of the active constraints on block q of the tree: to its diagonal block."""
+        at = s.column_base[w, e] + q * nb + q
+        for i in range(s.tree_constraint_start[t], s.tree_constraint_start[t + 1]):
+            r = s.tree_constraint[i]
+            if s.constraint_block[r] == s.tree_block_start[t] + q and s.constraint_row[w, r][0] > real(0.0):
+                J = s.constraint_J[w, r]
+                s.H[w, at] = s.H[w, at] + s.constraint_G[w, r] * wp.outer(J, J)
+
+    @wp.func
     def assemble(s: struct, w: int, lane: int):
         item = int(0)
         for c in range(s.npart[w]):
@@ -62,6 +76,8 @@ def make_hessian(R, struct, law):
                     start_column(s, w, e, t, q, nb)
                     for x in range(s.part_start[w, c], s.part_start[w, c + 1]):
                         add_contact(s, w, e, t, q, nb, s.part_side[w, x])
+                    if s.nactive[w] > 0:
+                        add_constraints(s, w, e, t, q, nb)
                 item += 1
 
     return SimpleNamespace(curvature=curvature, assemble=assemble)

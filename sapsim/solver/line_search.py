@@ -1,6 +1,6 @@
 """Line searches along dv: phi(alpha) = l(v + alpha dv).
 
-The momentum part needs three scalars, the contacts are evaluated at vc + alpha dvc (sap_formulas 4.4):
+The momentum part needs three scalars, contacts and constraints are evaluated at vc + alpha dvc (sap_formulas 4.4):
 
     phi(alpha)   = m0 + alpha b + 1/2 alpha^2 a + sum_i l_i,   b = dv . A (v - v_star),  a = dv' A dv
     phi'(alpha)  = b + alpha a - sum_i dvc_i . gamma_i,        phi''(alpha) = a + sum_i dvc_i' G_i dvc_i
@@ -23,7 +23,7 @@ SHRINK = 0.8
 ARMIJO = 1.0e-4
 
 
-def make_line_search(R, struct, law, gradient):
+def make_line_search(R, struct, law, bounded, gradient):
     """wp.funcs exact and backtracking (s, w, lane, m0, l0, b, a, slope0) -> (alpha, iterations, ok).
 
     m0 is the momentum cost at alpha = 0, l0 the whole cost, slope0 = phi'(0) < 0.
@@ -33,15 +33,22 @@ def make_line_search(R, struct, law, gradient):
 
     @wp.func
     def evaluate(s: struct, w: int, lane: int, alpha: real) -> vec3:
-        """Sums over the contacts: (l_i, dvc . gamma, dvc' G dvc)."""
+        """Sums over contacts and active constraints: (l_i, dvc . gamma, dvc' G dvc)."""
         n = s.ncontact[w]
-        for p in range(lane, wp.min(n, 32), wp.block_dim()):
+        m = s.nactive[w]
+        for p in range(lane, wp.min(wp.max(n, m), 32), wp.block_dim()):
             acc = vec3(real(0.0))
             for c in range(p, n, 32):
                 row = s.contact_row[w, c]
                 dvc = s.dvc[w, c]
                 vc = s.vc[w, c] + alpha * dvc
                 acc += vec3(law.cost(row, vc), wp.dot(dvc, law.gamma(row, vc)), wp.dot(dvc, law.hessian(row, vc) * dvc))
+            for i in range(p, m, 32):
+                r = s.active_constraint[w, i]
+                bounds = s.constraint_row[w, r]
+                dvr = s.constraint_dvc[w, r]
+                vr = s.constraint_vc[w, r] + alpha * dvr
+                acc += vec3(bounded.cost(bounds, vr), dvr * bounded.gamma(bounds, vr), dvr * dvr * bounded.hessian(bounds, vr))
             s.lane_sum[w, p] = acc
         barrier()
         total = sum_contacts(s, w)

@@ -1,11 +1,12 @@
 """The SAP solve of a step: Newton's method on one world, in one block, until that world has converged (sap_formulas 4).
 
-    minimise  l(v) = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v)   over the trees that have contacts, from v0
+    minimise  l(v) = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v)   over the trees that take part, from v0
 
 The stop test comes before any factorisation, so a good guess costs no iteration.  Success is either criterion, kept apart:
     optimality  residual <= absolute_tolerance + relative_tolerance * scale
     cost        |l - l_before| < cost_absolute + cost_relative (|l| + |l_before|) / 2,  with alpha > 1/2
-A failure is a status and the last iterate stands.  Trees without contacts get v_star; a world without contacts no iteration.
+A failure is a status and the last iterate stands.  Trees without contacts and active constraints take
+no part: they get v_star; a world where none does gets no iteration.
 """
 
 from functools import cache
@@ -13,6 +14,7 @@ from functools import cache
 import warp as wp
 
 from sapsim.kinds.base import registry
+from sapsim.kinds.constraints._bounded import make_bounded
 from sapsim.linalg.block_sparse import make_block_sparse
 from sapsim.linalg.elimination import make_elimination
 from sapsim.math.block import barrier
@@ -30,10 +32,14 @@ ARRAYS = (
     "vc", "dvc", "gamma", "G", "grad", "momentum", "Av_star", "Adv", "dv", "part_sum", "lane_sum",
     "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
     "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
+    "constraint_row", "constraint_J", "constraint_block", "tree_constraint_start", "tree_constraint", "nactive",
+    "active_constraint",
+    "constraint_vc", "constraint_dvc", "constraint_gamma", "constraint_G",
     "solve_int", "solve_real", "need",
 )  # fmt: skip
 SCALARS = (
-    ("nblock", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"), ("max_iterations", "int"), ("backtracking", "int"),
+    ("nblock", "int"), ("nconstraint", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"), ("max_iterations", "int"),
+    ("backtracking", "int"),
     ("absolute_tolerance", "real"), ("relative_tolerance", "real"),
     ("cost_absolute_tolerance", "real"), ("cost_relative_tolerance", "real"),
 )  # fmt: skip
@@ -46,16 +52,19 @@ def make(R, law_name: str) -> Stage:
     """The stage `newton` of a contact law; writes v_next, gamma, vc and the solve_* results."""
     real = R.t
     law = registry("contacts")[law_name].make(R)
+    bounded = make_bounded(R)
     struct = make_struct("Newton", R, ARRAYS, SCALARS)
-    gradient = make_gradient(R, struct, law)
-    hessian = make_hessian(R, struct, law)
-    search = make_line_search(R, struct, law, gradient)
+    gradient = make_gradient(R, struct, law, bounded)
+    hessian = make_hessian(R, struct, law, bounded)
+    search = make_line_search(R, struct, law, bounded, gradient)
     symbolic = make_elimination(struct)
     sparse = make_block_sparse(R, struct)
 
     @wp.func
     def start(s: struct, w: int, lane: int):
-        """v_star for all trees, then the guess v0 for those that take part; a lane owns trees."""
+        """v_star for all trees, then the guess v0 for those that take part; a lane owns trees.  No constraint acts yet."""
+        for r in range(lane, s.nconstraint, wp.block_dim()):
+            s.constraint_gamma[w, r] = real(0.0)
         for r in range(lane, s.nblock, wp.block_dim()):
             s.v_next_b[w, r] = s.v_star_b[w, r]
         barrier()
@@ -160,7 +169,7 @@ def make(R, law_name: str) -> Stage:
     @wp.func
     def newton(s: struct, w: int, lane: int):
         start(s, w, lane)
-        if s.ncontact[w] > 0 and s.stopped[w] == 0:
+        if s.npart[w] > 0 and s.stopped[w] == 0:
             iterate(s, w, lane)
         elif lane == 0:
             s.solve_int[w, 0] = 0

@@ -4,7 +4,8 @@
                                          mu = 2 mu1 mu2 / (mu1 + mu2)
     Delassus estimate (sap_formulas 3.0): w = || sum over sides J diag(A)^-1 J' ||_F / 3
 
-Trees without contacts take no part: their velocity is v_star, and they have no share in the solver's norms.
+Trees without contacts and active constraints take no part: their velocity is v_star, and they have no share in the solver's
+norms.
 """
 
 from functools import cache
@@ -70,13 +71,16 @@ def make_law(R, law_name: str) -> Stage:
 
 PARTICIPANT_ARRAYS = (
     "ncontact", "contact_tree", "npart", "tree_part", "part_tree", "part_start", "part_side",
+    "constraint_tree", "constraint_row", "nactive", "active_constraint",
 )  # fmt: skip
-PARTICIPANT_SCALARS = (("ntree", "int"),)
+PARTICIPANT_SCALARS = (("ntree", "int"), ("nconstraint", "int"))
 
 
 @cache
 def make_participants(R) -> Stage:
-    """The stage `participants`: trees with contacts, numbered in order of first use, and the contact sides of each."""
+    """The stage `participants`: trees with contacts or active constraints, numbered in order of first use, and the contact
+    sides of each; and the list of active constraints."""
+    real = R.t
     struct = make_struct("Participants", R, PARTICIPANT_ARRAYS, PARTICIPANT_SCALARS)
 
     @wp.func
@@ -96,6 +100,23 @@ def make_participants(R) -> Stage:
                         s.part_start[w, p + 1] = 0
                         n += 1
                     s.part_start[w, p + 1] = s.part_start[w, p + 1] + 1
+        return n
+
+    @wp.func
+    def number_constrained(s: struct, w: int, n: int) -> int:
+        """Lists the active constraints and numbers the trees that have no contact; returns how many trees there are now."""
+        active = int(0)
+        for r in range(s.nconstraint):
+            if s.constraint_row[w, r][0] > real(0.0):
+                s.active_constraint[w, active] = r
+                active += 1
+                t = s.constraint_tree[r]
+                if s.tree_part[w, t] < 0:
+                    s.tree_part[w, t] = n
+                    s.part_tree[w, n] = t
+                    s.part_start[w, n + 1] = 0
+                    n += 1
+        s.nactive[w] = active
         return n
 
     @wp.func
@@ -124,7 +145,7 @@ def make_participants(R) -> Stage:
             s.tree_part[w, t] = -1
         barrier()
         if lane == 0:
-            n = number_trees(s, w)
+            n = number_constrained(s, w, number_trees(s, w))
             if n > 0:
                 list_sides(s, w, n)
             s.npart[w] = n

@@ -60,7 +60,7 @@ def first_guess(model: Model, nworld: int) -> Capacity:
 
 def _with_rows(c: Capacity, model: Model, nworld: int) -> Capacity:
     sizes = model.sizes
-    row = 8 * nworld * (sizes["nq"] + sizes["nv"] + 13 * sizes["nlink"] + 16 * c.contacts + 16)
+    row = 8 * nworld * (sizes["nq"] + sizes["nv"] + 13 * sizes["nlink"] + sizes["nconstraint"] + 16 * c.contacts + 16)
     return replace(c, rows=int(np.clip(ROW_BYTES // row, 1, MAX_ROWS)))
 
 

@@ -14,7 +14,7 @@ from sapsim.dynamics import crba, forces, free_motion, kinematics, rne, velociti
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
-from sapsim.solver import jacobian, newton, problem
+from sapsim.solver import constraints, jacobian, newton, problem
 from sapsim.step import integrate, record
 
 
@@ -29,6 +29,7 @@ def step_stages(R: Real, law: str) -> list[Stage]:
         narrowphase.make(R),
         jacobian.make(R),
         problem.make_law(R, law),
+        constraints.make(R),
         problem.make_participants(R),
         newton.make(R, law),
         integrate.make(R),

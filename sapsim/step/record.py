@@ -1,8 +1,8 @@
 """The last stage of a step: counters over the run, statistics merged since the last recorded row, and the rows themselves.
 
 Rows are kept on the device for a block of steps (simulation.py) and fetched together.  Merging over `every` steps follows
-contract 3: converged = all, counts = max, status = or, residual with its scale of the step with the worst ratio, cost and
-contacts of the last step.  This file is where internal velocities become those of files.
+contract 3: converged = all, counts = max, status = or, residual with its scale of the step with the worst ratio, cost,
+contacts and impulses of constraints of the last step.  This file is where internal velocities become those of files.
 """
 
 from functools import cache
@@ -99,11 +99,12 @@ def make_counters(R, law_name: str) -> Stage:
 STATE_ARRAYS = (
     "body_joint", "body_com", "coordinate_from", "dof_from", "dof_entry", "dof_to_body",
     "link_body", "link_p_BL", "link_Q_BL", "link_com", "q", "v", "p_WB", "Q_WB", "R_WB", "V_WB",
-    "step", "ncontact", "merged", "merged_real", "row_offset",
-    "rec_step", "rec_q", "rec_qd", "rec_p", "rec_Q", "rec_V", "rec_stat", "rec_real",
+    "step", "ncontact", "merged", "merged_real", "row_offset", "constraint_gamma",
+    "rec_constraint", "rec_step", "rec_q", "rec_qd", "rec_p", "rec_Q", "rec_V", "rec_stat", "rec_real",
 )  # fmt: skip
 STATE_SCALARS = (
-    ("nq", "int"), ("nv", "int"), ("nlink", "int"), ("every", "int"), ("last_step", "int"), ("crow", "int"),
+    ("nq", "int"), ("nv", "int"), ("nlink", "int"), ("nconstraint", "int"), ("every", "int"), ("last_step", "int"),
+    ("crow", "int"),
 )  # fmt: skip
 
 
@@ -119,7 +120,8 @@ def row_of_step(step: int, every: int, last_step: int, offset: int) -> int:
 
 @cache
 def make_state(R) -> Stage:
-    """The stage `record_state`: state, link placements and merged statistics of a row; starts the next merge."""
+    """The stage `record_state`: state, link placements, impulses of constraints and merged statistics of a row; starts the
+    next merge."""
     vec3, vec6 = R.vec3, R.vec6
     to_external = make_joints(R).to_external
     struct = make_struct("RecordState", R, STATE_ARRAYS, STATE_SCALARS)
@@ -158,6 +160,8 @@ def make_state(R) -> Stage:
         write_joints(s, w, lane, row)
         for i in range(lane, s.nlink, wp.block_dim()):
             write_link(s, w, row, i)
+        for i in range(lane, s.nconstraint, wp.block_dim()):
+            s.rec_constraint[row, w, i] = s.constraint_gamma[w, i]
         barrier()
         if lane == 0:
             s.rec_step[row, w] = s.step[w]

@@ -67,6 +67,8 @@ class Simulation:
         self.dof_names, self.dof_units = model.dof_names, model.dof_units
         self.joint_q_start, self.joint_qd_start = model.joint_q_start, model.joint_qd_start
         self.shape_names, self.shape_body = model.shape_names, model.shape_link
+        self.constraint_names, self.constraint_kinds = model.constraints.names, model.constraints.kinds
+        self.constraint_units = model.constraints.units
         self._begun = False  # kernels are loaded when the state is first needed, not to learn names and sizes
         self._allocate()
 
@@ -90,12 +92,14 @@ class Simulation:
             self._saved = {name: wp.empty_like(self.arrays[name]) for name in SAVED}
         except RuntimeError as error:
             raise MachineError(f"not enough memory on {self.device} for {self.nworld} world(s): {error}") from error
-        self.arrays["total"].fill_(0)
-        total = self.arrays["total"].numpy().copy()
-        total[:, record.FIRST_BAD] = -1
-        self.arrays["total"].assign(total)
+        self._zero_totals()
         self._launcher = Launcher(self.arrays, self._scalars(sizes), self.lanes)
         self._graphs: dict[int, wp.Graph] = {}
+
+    def _zero_totals(self) -> None:
+        total = np.zeros_like(self.arrays["total"].numpy())
+        total[:, record.FIRST_BAD] = -1
+        self.arrays["total"].assign(total)
 
     def _scalars(self, sizes: dict[str, int]) -> dict[str, int | float]:
         scene, contact, solver = self.scene, self.scene.contact, self.scene.solver
@@ -145,6 +149,15 @@ class Simulation:
             model, n = self.model, self.nworld
             self.set_state(np.tile(model.q0, (n, 1)), np.tile(model.qd0, (n, 1)))
 
+    def reset(self) -> None:
+        """Back to the scene's initial state before the first step: no world stopped, counters at zero.  Room that has grown
+        stays."""
+        for name in ("step", "stopped", "merged", "merged_real"):
+            self.arrays[name].zero_()
+        self._zero_totals()
+        self.steps_done, self._begun = 0, False
+        self._begin()
+
     @property
     def stopped(self) -> np.ndarray:
         """(W,) bool: worlds that a failure has stopped."""
@@ -162,6 +175,7 @@ class Simulation:
         self._begin()
         self.arrays["row_offset"].zero_()
         self.arrays["ncontact"].zero_()
+        self.arrays["constraint_gamma"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
         merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1
         self.arrays["merged"].assign(merged)

@@ -41,10 +41,12 @@ models:
       head: {inertial: {mass: 0.6, com: [0, 0.01, 0], inertia: {ixx: 0.001, iyy: 0.001, izz: 0.001}},
              collision: [{box: [0.06, 0.12, 0.06], material: steel}]}
     joints:
-      pivot: {type: revolute, parent: world, child: handle, axis: [0, 1, 0], damping: 0.02, armature: 0.001}
+      pivot: {type: revolute, parent: world, child: handle, axis: [0, 1, 0], damping: 0.02, armature: 0.001,
+              limit: {lower: 0.2, upper: 0.8}}
       grip: {type: prismatic, parent: handle, child: head, origin: {xyz: [0.2, 0, 0], rpy: [0, 0.2, 0]},
-             axis: [1, 0, 0], damping: 0.5, armature: 0.02}
+             axis: [1, 0, 0], damping: 0.5, armature: 0.02, limit: {lower: -0.01, upper: 0.01}}
 instances: {hammer: {model: hammer, pose: {xyz: [-0.3, 0.2, 0.15]}, joint_q: {pivot: 0.3}, joint_qd: {pivot: 3.0}}}
+actuators: {raise: {joint: hammer/pivot, kp: 30, kd: 0.5, target: 0.3, effort_limit: 1.5}}
 """
 
 
@@ -104,6 +106,9 @@ def test_steps_can_be_solved_again(certified):
         frames = [c.R_WC for c in result.contacts]
         gamma = [R.T @ impulse for R, impulse in zip(frames, file["contacts/impulse"][at], strict=True)]
         error = result.D * (result.J.T @ (np.array(gamma).ravel() - result.gamma))
+        rows = file["constraints/impulse"][row, 0] - result.constraint_impulse
+        assert set(np.flatnonzero(file["constraints/impulse"][row, 0])) <= {c.row for c in result.constraints}
+        error += result.D * sum((rows[c.row] * c.J for c in result.constraints), np.zeros_like(result.v))
         assert np.linalg.norm(error) <= 1e-9 * scale
 
         for flag in ("optimality_reached", "cost_reached", "converged"):
@@ -112,6 +117,8 @@ def test_steps_can_be_solved_again(certified):
         assert file["solver/status"][row, 0] == result.status
         assert result.velocity_error(twin.internal(result.q, file["state/joint_qd"][row, 0])) <= 1e-9
         iterated += result.iterations
+    assert list(file["constraints/kind"]) == ["limit"] * 4 + ["pd"]
+    assert np.any(file["constraints/impulse"][:, 0], axis=0).sum() >= 2  # a limit, and the drive
     assert iterated > 20  # the run is not one long fall
 
 

@@ -1,8 +1,8 @@
-"""Who may import whom:  cli -> validate, record -> step -> solver, dynamics, collide -> linalg, model -> kinds -> math.
+"""Who may import whom:  cli -> bench, validate, record -> step -> solver, dynamics, collide -> linalg, model -> kinds -> math.
 
 Arrows may be followed, also over several places, never reversed; modules of one place do not import each other.  Beside them:
-`scene` imports `kinds` and `errors`; only model/build.py imports `scene`, and cli reads scenes; `reference` is an oracle and
-imports nothing that it checks; `errors` and `status` import nothing and may be imported by all.
+`scene` imports `kinds` and `errors`; only model/build.py imports `scene`, and cli and bench read scenes; `reference` is an
+oracle and imports nothing that it checks; `errors` and `status` import nothing and may be imported by all.
 """
 
 import pytest
@@ -14,7 +14,7 @@ PLACES = [
     ["linalg", "model"],
     ["solver", "dynamics", "collide"],
     ["step"],
-    ["validate", "record"],
+    ["bench", "validate", "record"],
     ["cli"],
 ]
 LEVEL = {name: level for level, names in enumerate(PLACES) for name in names}
@@ -22,7 +22,11 @@ FREE = {"errors", "status"}
 TOP = {"__init__", "__main__"}  # the public names, and `python -m sapsim`
 BESIDE = {"scene": {"kinds"}, "reference": set()}
 # Who may import what of `scene`, beside scene itself.
-SCENE_READERS = {"model/build.py": ("scene.",), "cli/": ("scene.read", "scene.schema", "scene.spec")}
+SCENE_READERS = {
+    "model/build.py": ("scene.",),
+    "bench/": ("scene.poses", "scene.read", "scene.report"),
+    "cli/": ("scene.read", "scene.schema", "scene.spec"),
+}
 
 
 def package_of(path: str) -> str:
@@ -40,7 +44,7 @@ def allowed(path: str, name: str) -> bool:
     if there == here or there in FREE or here in TOP:
         return here not in FREE
     if there == "__version__":
-        return here == "cli"
+        return here in ("bench", "cli")
     if there == "scene":
         return may_import_scene(path, name)
     if here in BESIDE:
@@ -71,6 +75,8 @@ def test_every_folder_has_a_place():
         ("scene/read.py", "model.build"),
         ("reference/step.py", "dynamics.crba"),
         ("record/writer.py", "cli.main"),
+        ("step/simulation.py", "bench.measure"),
+        ("bench/measure.py", "validate.report"),
         ("errors.py", "status"),
     ],
 )

@@ -17,7 +17,15 @@ def python(code: str) -> str:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["run", "--help"], ["check", "--help"], ["info", "--help"], ["validate", "--help"], ["schema", "--help"]],
+    [
+        ["--help"],
+        ["run", "--help"],
+        ["check", "--help"],
+        ["info", "--help"],
+        ["validate", "--help"],
+        ["schema", "--help"],
+        ["bench", "--help"],
+    ],
 )
 def test_help_imports_nothing_heavy(arguments):
     code = f"""
@@ -71,4 +79,7 @@ def test_every_option_of_the_contract_is_offered(tmp_path):
     for option in "--base --samples --seed --precision --tolerance --against --json --traceback".split():
         assert option in out, option
     out = sapsim(tmp_path, "--help").out
-    assert "validate" in out and "schema" in out and "bench" not in out
+    assert "validate" in out and "schema" in out and "bench" in out
+    out = sapsim(tmp_path, "bench", "--help").out
+    for option in "--time-step --law --worlds --steps --device --precision --peers --json --traceback".split():
+        assert option in out, option

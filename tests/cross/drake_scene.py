@@ -5,6 +5,8 @@ go between the engines by joint names; velocities are compared in sapsim's inter
 v_Bo] in world axes for floating bodies, rates for the other joints.
 """
 
+import math
+
 import numpy as np
 from pydrake.geometry import AddContactMaterial, HalfSpace, ProximityProperties, Sphere
 from pydrake.math import RigidTransform, RollPitchYaw
@@ -16,6 +18,7 @@ from pydrake.multibody.plant import (
 )
 from pydrake.multibody.tree import (
     FixedOffsetFrame,
+    PdControllerGains,
     PrismaticJoint,
     PrismaticSpring,
     RevoluteJoint,
@@ -23,6 +26,7 @@ from pydrake.multibody.tree import (
     RotationalInertia,
     SpatialInertia,
     UnitInertia,
+    default_model_instance,
 )
 from pydrake.systems.framework import DiagramBuilder
 
@@ -126,13 +130,21 @@ JOINTS = {
     },
 }
 SPRINGS = {"arm/slide": (40.0, 0.05), "arm/wrist": (3.0, 0.2), "snake/hip": (0.5, -0.1)}  # stiffness, reference
+# What the driven scene has beside: lower and upper bounds; kp, kd, target, target velocity, feed-forward, effort limit.
+# The slide has a drive too weak to lift the tip, the wrist one whose gains no step here resolves, the neck a soft one.
+LIMITS = {"arm/slide": (-0.03, 0.06), "arm/shoulder": (0.0, 0.25), "snake/hip": (-0.25, -0.1), "snake/neck": (-0.3, 0.3)}
+DRIVES = {
+    "arm/slide": (300.0, 20.0, -0.1, 0.2, 0.0, 6.0),
+    "arm/wrist": (1.0e7, 5.0e3, 0.1, 0.0, 1.0, 50.0),
+    "snake/neck": (4.0, 0.1, -0.2, 0.1, 0.3, math.inf),
+}
 ARM_POSE = (-0.8, 0.0, 0.40)
 SNAKE_POSE = ((0.3, -0.9, 0.0598), (0.02, 0.03, 0.5))
 SNAKE_VELOCITY = ((0.4, 0.0, 0.0), (0.0, 0.5, -1.0))  # of the com of the head; angular
 
 
-def scene_text(law: str, h: float, steps: int) -> str:
-    """The scene as YAML (contract 1)."""
+def scene_text(law: str, h: float, steps: int, driven: bool = False) -> str:
+    """The scene as YAML (contract 1), with limits and drives if `driven`."""
     lines = ["sapsim: 1", "name: parity", f"time_step: {h!r}", f"steps: {steps}", f"gravity: {GRAVITY}"]
     lines += [f"contact: {{law: {law}}}", "materials:"]
     for name, (k, d, tau, mu) in MATERIALS.items():
@@ -157,7 +169,8 @@ def scene_text(law: str, h: float, steps: int) -> str:
             lines.append(
                 f"      {name}: {{type: {kind}, parent: {parent}, child: {child}, "
                 f"origin: {{xyz: {list(xyz)}, rpy: {list(rpy)}}}, axis: {list(axis)}, "
-                f"damping: {damping}, armature: {armature}{spring_text(f'{model}/{name}')}}}"
+                f"damping: {damping}, armature: {armature}{spring_text(f'{model}/{name}')}"
+                f"{limit_text(f'{model}/{name}') * driven}}}"
             )
     lines.append("instances:")
     for model in LINKS:
@@ -169,7 +182,19 @@ def scene_text(law: str, h: float, steps: int) -> str:
             where = f"base: floating, pose: {{xyz: {list(xyz)}, rpy: {list(rpy)}}}, "
             where += f"velocity: {{linear: {list(linear)}, angular: {list(angular)}}}"
         lines.append(f"  {model}: {{model: {model}, {where}, joint_q: {{{q}}}, joint_qd: {{{qd}}}}}")
+    if driven:
+        lines += ["actuators:", *(f"  drive_{i}: {drive_text(joint)}" for i, joint in enumerate(DRIVES))]
     return "\n".join(lines) + "\n"
+
+
+def limit_text(joint: str) -> str:
+    return f", limit: {{lower: {LIMITS[joint][0]}, upper: {LIMITS[joint][1]}}}" if joint in LIMITS else ""
+
+
+def drive_text(joint: str) -> str:
+    kp, kd, target, speed, feedforward, bound = DRIVES[joint]
+    keys = f"kp: {kp}, kd: {kd}, target: {target}, target_velocity: {speed}, feedforward: {feedforward}"
+    return f"{{joint: {joint}, {keys}" + (f", effort_limit: {bound}}}" if math.isfinite(bound) else "}")
 
 
 def spring_text(joint: str) -> str:
@@ -180,7 +205,8 @@ def spring_text(joint: str) -> str:
 class DrakeScene:
     """The scene in Drake, one point per geometry pair, default tolerances."""
 
-    def __init__(self, law: str, h: float):
+    def __init__(self, law: str, h: float, driven: bool = False):
+        self.driven = driven
         config = MultibodyPlantConfig(time_step=h, contact_model="point", use_sampled_output_ports=False)
         builder = DiagramBuilder()
         self.plant, _ = AddMultibodyPlant(config, builder)
@@ -203,6 +229,20 @@ class DrakeScene:
         self.diagram = builder.Build()
         self.context = self.diagram.CreateDefaultContext()
         self.plant_context = plant.GetMyContextFromRoot(self.context)
+        if driven:
+            self._fix_inputs()
+
+    def _fix_inputs(self):
+        """Desired states, without which Drake drops drive and feed-forward, and feed-forward, by place of the actuator."""
+        plant, n = self.plant, self.plant.num_actuators()
+        target, speed, feedforward = np.zeros(n), np.zeros(n), np.zeros(n)
+        for i, index in enumerate(plant.GetJointActuatorIndices()):
+            joint = plant.get_joint_actuator(index).joint().name()
+            if joint in DRIVES:
+                _, _, target[i], speed[i], feedforward[i], _ = DRIVES[joint]
+        instance = default_model_instance()
+        plant.get_desired_state_input_port(instance).FixValue(self.plant_context, np.concatenate([target, speed]))
+        plant.get_actuation_input_port(instance).FixValue(self.plant_context, feedforward)
 
     def _add_chain(self, model: str):
         plant, bodies = self.plant, {"world": self.plant.world_body()}
@@ -219,9 +259,13 @@ class DrakeScene:
             M = bodies[child].body_frame()
             full = f"{model}/{name}"
             make = RevoluteJoint if kind == "revolute" else PrismaticJoint
-            joint = plant.AddJoint(make(full, F, M, np.array(axis), damping=damping))
-            # Reflected inertia: rotor inertia times gear ratio squared; the actuator's input stays zero.
-            actuator = plant.AddJointActuator(full, joint)
+            lower, upper = LIMITS.get(full, (-math.inf, math.inf)) if self.driven else (-math.inf, math.inf)
+            joint = plant.AddJoint(make(full, F, M, np.array(axis), lower, upper, damping))
+            # Reflected inertia: rotor inertia times gear ratio squared; an actuator without a drive has no input.
+            kp, kd, *_, bound = DRIVES.get(full, (0.0, 0.0, math.inf)) if self.driven else (0.0, 0.0, math.inf)
+            actuator = plant.AddJointActuator(full, joint, bound)
+            if kp > 0.0:
+                actuator.set_controller_gains(PdControllerGains(p=kp, d=kd))
             actuator.set_default_rotor_inertia(armature)
             actuator.set_default_gear_ratio(1.0)
             if full in SPRINGS:

@@ -1,4 +1,5 @@
-"""Parity with Drake (1.51.1): six spheres and two jointed chains with springs, damping and armature on a half-space.
+"""Parity with Drake (1.51.1): six spheres and two jointed chains with springs, damping and armature on a half-space, without
+and with joint limits and drives.
 
 Velocities are compared in momentum's own norm: |D^-1 (v - v_Drake)| against max(|D A v|, |D J^T gamma|) with
 D = diag(A)^-1/2.  Drake stops at a relative residual of 1e-6 and its tolerance cannot be set from Python, so a solver
@@ -16,7 +17,8 @@ from sapsim.scene.read import load
 from sapsim.step.simulation import Simulation
 
 STEPS = 60
-CASES = [(law, h) for law in ("lagged", "sap", "similar") for h in (1e-3, 1e-2)]
+CASES = [(law, h, False) for law in ("lagged", "sap", "similar") for h in (1e-3, 1e-2)]
+CASES += [(law, h, True) for law in ("lagged", "sap") for h in (1e-3, 1e-2)]  # with limits and drives
 
 
 class TwinStepper:
@@ -49,13 +51,13 @@ class SimulationStepper:
         return block.joint_q[-1, 0], block.joint_qd[-1, 0]
 
 
-@pytest.fixture(params=CASES, ids=lambda c: f"{c[0]}-{c[1]:g}")
+@pytest.fixture(params=CASES, ids=lambda c: f"{c[0]}-{c[1]:g}{'-driven' * c[2]}")
 def case(request, tmp_path):
-    law, h = request.param
+    law, h, driven = request.param
     path = tmp_path / "parity.yaml"
-    path.write_text(scene_text(law, h, 10 * STEPS))
+    path.write_text(scene_text(law, h, 10 * STEPS, driven))
     scene = load(str(path))
-    return scene, Twin(scene), DrakeScene(law, h)
+    return scene, Twin(scene), DrakeScene(law, h, driven)
 
 
 def drake_error(twin, result, q1, qd1, v_drake) -> float:
@@ -71,6 +73,7 @@ def test_each_step_from_drakes_state(case, make):
     q, qd = twin.initial()
     x = drake.pack(twin.system, q, twin.internal(q, qd))
     worst, contacts = 0.0, 0
+    acting, saturated = set(), set()
     for k in range(STEPS):
         q, v = drake.unpack(twin.system, x)
         qd = velocity_to_external(twin.system, q, v)
@@ -80,10 +83,14 @@ def test_each_step_from_drakes_state(case, make):
         result = twin.step(q, qd, k)
         worst = max(worst, drake_error(twin, result, q1, qd1, v_drake))
         contacts = max(contacts, len(result.contacts))
+        acting |= {c.row for c in result.constraints if c.gamma != 0.0}
+        saturated |= {c.row for c in result.constraints if c.gamma != 0.0 and c.law.hessian(c.J @ result.v) == 0.0}
         # Positions follow from velocities: h = 1e-2 times velocity errors of at most 1e-4 that the norm lets through.
         assert np.abs(same_sign(twin.system, q1, q_drake) - q_drake).max() < 1e-6
     assert contacts >= 8  # the comparison is one of contacts: spheres among each other, and both chains, touch
     assert worst <= stepper.tolerance
+    if scene.actuators:  # the drives, several limits, and a drive at its bound acted
+        assert len(acting) >= len(scene.actuators) + 2 and saturated
 
 
 @pytest.mark.parametrize("make", [TwinStepper, SimulationStepper])

@@ -173,6 +173,21 @@ bodies:
   ball: {sphere: 0.06, density: 900, material: wood, pose: {xyz: [0.02, 0.03, 0.3]}, velocity: {angular: [5, 0, 0]}}
 """
 
+# The chain with limits that it runs into, a drive at its bound, one whose gains no step resolves, and two that share a bound
+# with an open-loop actuator.
+DRIVEN = CHAIN.replace("armature: 0.004}", "armature: 0.004, limit: {lower: 0.0, upper: 0.5, effort: 3}}").replace(
+    "armature: 0.02}", "armature: 0.02, limit: {lower: -0.05, upper: 0.05}}"
+)
+DRIVEN += """
+  robot: {model: chain, base: fixed, pose: {xyz: [1, 0, 0.3]}, joint_q: {elbow: 0.4}}
+actuators:
+  hold: {joint: snake/elbow, kp: 50, kd: 0.5, target: 0.6, feedforward: 0.2, effort_limit: 5}
+  damp: {joint: snake/elbow, kd: 0.3}
+  push: {joint: snake/elbow, effort: 0.7}
+  lift: {joint: snake/slide, kp: 1.0e+6, kd: 10, target: 0.03, target_velocity: 0.1, effort_limit: 30}
+  turn: {joint: robot/elbow, kp: 20, kd: 1, target: initial}
+"""
+
 # scene, steps that are compared, steps of the run between two of them, contacts that must come up
 CASES = {
     "spheres": (SPHERES, 20, 5, 4),
@@ -182,6 +197,7 @@ CASES = {
     "limbs": (LIMBS, 20, 10, 2),
     "linkage": (LINKAGE, 20, 10, 2),
     "logs": (LOGS, 12, 20, 12),
+    "driven": (DRIVEN, 20, 10, 2),
 }
 
 
@@ -207,7 +223,7 @@ def test_one_step_from_the_same_state(name, law, tmp_path):
     np.testing.assert_array_equal(block.joint_q[-1, 0], twin.initial()[0])
     np.testing.assert_array_equal(block.joint_qd[-1, 0], twin.initial()[1])
 
-    most = 0
+    most, acting = 0, set()
     for _ in range(compared):
         if between > 1:
             block = sim.advance(between - 1)
@@ -217,7 +233,10 @@ def test_one_step_from_the_same_state(name, law, tmp_path):
         result = twin.step(q, qd, k)
         compare(twin, result, block)
         most = max(most, len(result.contacts))
+        acting |= {sim.constraint_names[c.row] for c in result.constraints if c.gamma != 0.0}
     assert most >= contacts_expected
+    if scene.actuators:
+        assert acting >= {"hold", "damp", "lift", "turn", "snake/elbow:upper"}
 
 
 def compare(twin, result, block):
@@ -248,6 +267,13 @@ def compare(twin, result, block):
     frames = [c.R_WC for c in result.contacts]
     gamma = np.array([R.T @ found.impulse[i] for R, i in zip(frames, rows, strict=True)]).ravel()
     error = np.linalg.norm(result.D * (result.J.T @ (gamma - result.gamma)))
+    assert error <= 10.0 * TOLERANCE * result.momentum_scale
+
+    # those of constraints, too
+    rows = block.constraint_impulse[-1, 0] - result.constraint_impulse
+    rows_J = {c.row: c.J for c in result.constraints}
+    assert not np.any(rows[[r for r in range(len(rows)) if r not in rows_J]])
+    error = np.linalg.norm(result.D * sum((rows[r] * J for r, J in rows_J.items()), np.zeros_like(result.v)))
     assert error <= 10.0 * TOLERANCE * result.momentum_scale
 
     assert block.converged[-1, 0] and result.converged

@@ -23,14 +23,19 @@ models:
       lower: {inertial: {mass: 0.5, com: [0, 0, -0.2], inertia: {ixx: 0.01, iyy: 0.01, izz: 0.002}},
               collision: [{box: [0.1, 0.1, 0.1], pose: {xyz: [0, 0, -0.4]}}]}
     joints:
-      shoulder: {type: revolute, parent: world, child: upper, axis: [0, 1, 0], damping: 0.1, armature: 0.01}
-      elbow: {type: revolute, parent: upper, child: lower, origin: {xyz: [0, 0, -0.4]}, axis: [0, 1, 0]}
+      shoulder: {type: revolute, parent: world, child: upper, axis: [0, 1, 0], damping: 0.1, armature: 0.01,
+                 limit: {lower: 0.28, upper: 0.32}}
+      elbow: {type: revolute, parent: upper, child: lower, origin: {xyz: [0, 0, -0.4]}, axis: [0, 1, 0],
+              limit: {effort: 3.5}}
 instances:
   arm: {model: arm, pose: {xyz: [0, 0, 0.84]}, joint_q: {shoulder: 0.3, elbow: -0.2}}
 bodies:
   a: {box: [0.1, 0.1, 0.1], density: 1000, pose: {xyz: [0.4, 0, 0.06]}}
   b: {box: [0.1, 0.1, 0.1], density: 1000, pose: {xyz: [0.4, 0.02, 0.165], rpy: [0, 0, 0.3]}}
   c: {sphere: 0.05, mass: 0.3, pose: {xyz: [0.42, 0.0, 0.28]}}
+actuators:
+  hold: {joint: arm/elbow, kp: 20, kd: 1, target: -0.4, effort_limit: 3}
+  damp: {joint: arm/elbow, kd: 0.2}
 forces:
   push: {link: a, force: [0.5, 0, 0]}
 world:
@@ -68,10 +73,13 @@ def test_rubbish_in_the_outputs_changes_nothing(law, tmp_path):
             poisoned._launcher.launch(stage)
             clean._launcher.launch(stage)
     assert counted > 50 * scene.steps
-    for name in ("q", "v", "total", "merged", "merged_real", "rec_q", "rec_V", "rec_stat"):
+    for name in ("q", "v", "total", "merged", "merged_real", "rec_q", "rec_V", "rec_constraint", "rec_stat"):
         assert np.array_equal(clean.arrays[name].numpy(), poisoned.arrays[name].numpy(), equal_nan=True), name
     assert np.isfinite(poisoned.arrays["q"].numpy()).all()
     assert poisoned.arrays["total"].numpy()[0, 3] > 0, "the scene must have had contacts"
+    assert (poisoned.arrays["rec_constraint"].numpy() != 0.0).any(axis=(0, 1)).sum() >= 3, (
+        "a limit and both drives must have acted"
+    )
 
 
 def test_every_field_names_the_stage_that_writes_it():

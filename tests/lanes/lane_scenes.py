@@ -67,14 +67,21 @@ models:
       c: *link
       d: *link
     joints:
-      ab: {type: revolute, parent: a, child: b, origin: {xyz: [0.1, 0, 0]}, axis: [0, 1, 0], damping: 0.02, armature: 0.001}
+      ab: {type: revolute, parent: a, child: b, origin: {xyz: [0.1, 0, 0]}, axis: [0, 1, 0], damping: 0.02, armature: 0.001,
+           limit: {lower: -0.1, upper: 0.2, effort: 1.5}}
       bc: {type: continuous, parent: b, child: c, origin: {xyz: [0.2, 0, 0]}, axis: [0, 0, 1]}
-      cd: {type: prismatic, parent: c, child: d, origin: {xyz: [0.2, 0, 0]}, axis: [1, 0, 0], damping: 2.0}
+      cd: {type: prismatic, parent: c, child: d, origin: {xyz: [0.2, 0, 0]}, axis: [1, 0, 0], damping: 2.0,
+           limit: {lower: -0.02, upper: 0.03}}
 instances:
   one: {model: chain, base: floating, pose: {xyz: [0, 0, 0.2], rpy: [0.2, 0.4, 0]}}
   two: {model: chain, base: floating, pose: {xyz: [0.1, 0.05, 0.35], rpy: [0, -0.3, 1.0]}}
 bodies:
   ball: {sphere: 0.05, mass: 0.5, pose: {xyz: [0.2, 0.05, 0.6]}}
+actuators:
+  bend: {joint: "*/ab", kp: 5, kd: 0.1, target: 0.3, effort_limit: 2}
+  damp: {joint: "*/ab", kd: 0.05}
+  push: {joint: one/ab, effort: 0.3}
+  turn: {joint: "*/bc", kp: 1, kd: 0.02, target: initial}
 """
 
 # Ball and planar joints, a spring, capsules on a plane, a sphere and one another.
@@ -177,6 +184,8 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
         make_fail(sim, 1)
     block = sim.advance(scene.steps)
     assert block.contact_count.max() > 0 and block.iterations.max() > 0, "nothing happened that lanes could get wrong"
+    acting = (block.constraint_impulse[:, good] != 0.0).any(axis=(0, 1))
+    assert acting.sum() >= 8 or not len(acting), "limits and drives must act where there are some"
     assert np.isfinite(block.joint_q[:, good]).all() and (block.converged.all(axis=0) == good).all()
     arrays = {f.name: getattr(block, f.name) for f in fields(block) if f.name != "contacts"}
     arrays |= {f"contacts.{f.name}": getattr(block.contacts, f.name) for f in fields(block.contacts)}

@@ -57,6 +57,7 @@ class FakeSimulation:
         self.joint_qd_start = [6 * i for i in range(len(made.joints))]
         self.shape_names = [s.name for s in made.world_shapes] + [s.name for link in made.links for s in link.shapes]
         self.shape_body = np.array([-1] * len(made.world_shapes) + list(range(len(made.links))), np.int32)
+        self.constraint_names = self.constraint_kinds = self.constraint_units = []
         self.memory_bytes = 1000
         self.steps_done = 0
         self.failing = failing or {}  # {world: step at which it fails}
@@ -116,6 +117,7 @@ class FakeSimulation:
             residual_scale=np.ones((R, W)),
             cost=np.full((R, W), 0.5),
             status=status,
+            constraint_impulse=np.zeros((R, W, 0)),
         )
 
     def _contacts(self, step: np.ndarray, count: np.ndarray) -> Contacts:

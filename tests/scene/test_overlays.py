@@ -1,5 +1,7 @@
 """Overlays of links and joints (contract 1.3): they work alike for models in the scene and in a URDF, and in both places."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
@@ -82,6 +84,16 @@ def test_joints(tmp_path, form):
 
 
 @forms
+def test_limits(tmp_path, form):
+    """An overlay changes what it names and leaves the rest."""
+    before = scene_with(tmp_path, {}, form).joints[1].limit
+    limit = scene_with(tmp_path, {"joints": {"j1": {"limit": {"upper": 0.5, "effort": 3}}}}, form).joints[1].limit
+    assert limit == replace(before, upper=0.5, effort=3.0)
+    limit = scene_with(tmp_path, {"joints": {"j1": {"limit": {"lower_deg": -90, "velocity": 2}}}}, form).joints[1].limit
+    assert limit == replace(before, lower=-np.pi / 2, velocity=2.0)
+
+
+@forms
 def test_flags(tmp_path, form):
     scene = scene_with(tmp_path, {"gravity": False, "collision": False, "self_collision": False}, form)
     assert all((x.gravity, x.collide, x.self_collision) == (False, False, False) for x in scene.links)
@@ -98,7 +110,9 @@ FAULTS = [
     ({"joints": {"j1": {"type": "prismatic"}}}, "unknown-value", "fixed", "joints.j1.type"),
     ({"joints": {"j1": {"locked": True}}}, "not-supported", "not supported yet", "joints.j1.locked"),
     ({"joints": {"j1": {"friction": 1}}}, "not-supported", "not supported yet", "joints.j1.friction"),
-    ({"joints": {"j1": {"limit": {"lower": 0}}}}, "not-supported", "not supported yet", "joints.j1.limit"),
+    ({"joints": {"j1": {"limit": {"lower": 2, "upper": 1}}}}, "out-of-range", "above upper", "joints.j1.limit.lower"),
+    ({"joints": {"j1": {"limit": {"lowr": 2}}}}, "unknown-key", 'did you mean "lower"?', "joints.j1.limit.lowr"),
+    ({"joints": {"j1": {"limit": {"effort": -1}}}}, "out-of-range", ">= 0", "joints.j1.limit.effort"),
     ({"joints": {"j1": {"axis": [0, 0, 1]}}}, "unknown-key", "allowed", "joints.j1.axis"),
 ]
 

@@ -208,7 +208,8 @@ LATER = {
     "solver: {linear_solver: pcg}": 25,
     "solver: {form: momentum}": 16,
     "constraints: {c: {type: coupler}}": 1,
-    "actuators: {g: {joint: a/hinge}}": 1,
+    "actuators: {g: {joint: a/hinge, kp: 1, target: {times: [0], values: [0]}}}": 40,
+    "actuators: {g: {joint: a/hinge, effort: {csv: a.csv}}}": 33,
     "initial: {file: a.h5}": 1,
     "worlds: {vary: {gravity: {values: []}}}": 10,
     "output: {channels: [energy]}": 21,
@@ -235,7 +236,6 @@ def test_what_is_not_built_yet_is_refused_and_not_skipped(line):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("axis: [0, 1, 0]", "limit: {lower: -1, upper: 1}"),
         ("axis: [0, 1, 0]", "friction: 0.5"),
         ("axis: [0, 1, 0]", "locked: true"),
         ("base: fixed", "base: fixed, joints: {hinge: {friction: 1}}"),

@@ -22,6 +22,7 @@ ARM = f"""<?xml version="1.0"?>
   </joint>
 </robot>
 """
+LIMIT_ARM = ARM.replace('lower="-1" upper="1" effort="10" velocity="3"', 'lower="-0.25" upper="0.5" effort="7"')
 SCENE = """sapsim: 1
 time_step: 0.001
 steps: 100

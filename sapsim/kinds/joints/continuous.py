@@ -4,4 +4,4 @@ from dataclasses import replace
 
 from sapsim.kinds.joints import revolute
 
-KIND = replace(revolute.KIND, name="continuous")
+KIND = replace(revolute.KIND, name="continuous", bounded=False)

@@ -7,6 +7,7 @@ there.
 from collections.abc import Sequence
 from pathlib import Path
 
+from sapsim.scene.actuators import read_actuators
 from sapsim.scene.expectations import read_expect, read_forces
 from sapsim.scene.grammar import INVALID, Section
 from sapsim.scene.inertia_policy import settle_inertias
@@ -59,6 +60,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         joints=joints,
         world_shapes=_world_shapes(root, materials, report),
         forces=read_forces(root.get("forces"), names, report),
+        actuators=read_actuators(root.get("actuators"), names, joints, report),
         filters=_filters(root, names, report),
         nworld=nworld,
         seed=seed,

@@ -1,0 +1,170 @@
+"""MuJoCo (`pip install mujoco`): `mj_step(model, data, nstep)` with its defaults: Newton solver, pyramidal cone, Euler.
+
+Its contacts are softer and have no parameters that ours could be turned into: they keep their defaults, friction is ours.
+Boxes collide by their faces.  Worlds are data of one model, advanced one after another.
+"""
+
+import numpy as np
+
+from sapsim.bench.cases import Case
+from sapsim.bench.engine import SAMPLES, Fault, Seen, Unfit
+from sapsim.bench.mechanism import Body, Geometry, Mechanism, mechanism, refuse_kinds
+
+SHAPES = {
+    "plane": lambda s: ("mjGEOM_PLANE", [0.0, 0.0, 1.0]),
+    "sphere": lambda s: ("mjGEOM_SPHERE", [s[0], 0.0, 0.0]),
+    "box": lambda s: ("mjGEOM_BOX", list(s)),
+    "capsule": lambda s: ("mjGEOM_CAPSULE", [s[0], s[1], 0.0]),
+}
+JOINTS = {
+    "revolute": "mjJNT_HINGE",
+    "continuous": "mjJNT_HINGE",
+    "prismatic": "mjJNT_SLIDE",
+    "floating": "mjJNT_FREE",
+}
+ARENA = 1 << 28  # bytes for contacts of one world
+
+
+class Engine:
+    """A scene in MuJoCo."""
+
+    NAME, PACKAGE, REQUIREMENT = "mujoco", "mujoco", "mujoco"
+
+    def __init__(self, case: Case):
+        import mujoco
+
+        self.mujoco = mujoco
+        scene, model = case.scene("faces")
+        self.boxes = "faces" if "faces" in case.scenes else ""
+        self.mechanism = m = mechanism(scene, model)
+        refuse_kinds("joints", [b.kind for b in m.bodies], JOINTS)
+        refuse_kinds("shapes", [s.kind for s in m.shapes], SHAPES)
+        self.version, self.device, self.precision, self.threads = mujoco.__version__, "cpu", "float64", 1
+        self.model = self._spec().compile()
+        self.datas = [mujoco.MjData(self.model) for _ in range(case.nworld)]
+        self.restart()
+
+    # ---- the model ---------------------------------------------------------------------------------------------------
+
+    def _spec(self):
+        mj, m = self.mujoco, self.mechanism
+        spec = mj.MjSpec()
+        spec.option.timestep = m.time_step
+        spec.option.gravity = m.gravity
+        spec.option.disableflags |= int(mj.mjtDisableBit.mjDSBL_FILTERPARENT)  # pairs are excluded by name below
+        spec.memory = ARENA
+        bodies = []
+        for b, body in enumerate(m.bodies):
+            parent = spec.worldbody if body.parent < 0 else bodies[body.parent]
+            bodies.append(self._add_body(parent, f"b{b}", body))
+        for shape in m.shapes:
+            self._add_shape(spec.worldbody if shape.body < 0 else bodies[shape.body], shape)
+        names = ["world", *(f"b{b}" for b in range(len(bodies)))]
+        for a, b in untested_bodies(m):
+            spec.add_exclude(bodyname1=names[a + 1], bodyname2=names[b + 1])
+        return spec
+
+    def _add_body(self, parent, name: str, body: Body):
+        mj, i = self.mujoco, body.inertia
+        if body.floats:
+            R, p = body.floating_pose()
+        else:
+            R, p = body.R_PF, body.p_PF
+        made = parent.add_body(name=name, pos=p, quat=self._quat(R))
+        made.explicitinertial = True
+        made.mass, made.ipos = body.mass, body.com
+        made.fullinertia = [i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]]
+        joint = made.add_joint(type=getattr(mj.mjtJoint, JOINTS[body.kind]), axis=body.axis)
+        joint.armature, joint.springref = body.armature, body.reference
+        _set_linear(joint, "damping", body.damping)
+        _set_linear(joint, "stiffness", body.stiffness)
+        return made
+
+    def _add_shape(self, body, shape: Geometry) -> None:
+        kind, size = SHAPES[shape.kind](shape.size)
+        geom = body.add_geom(type=getattr(self.mujoco.mjtGeom, kind), size=size, pos=shape.p_BG, quat=self._quat(shape.R_BG))
+        geom.friction[0] = shape.friction
+
+    def _quat(self, R: np.ndarray) -> np.ndarray:
+        quat = np.zeros(4)
+        self.mujoco.mju_mat2Quat(quat, np.ascontiguousarray(R).ravel())
+        return quat
+
+    # ---- stepping ----------------------------------------------------------------------------------------------------
+
+    def restart(self) -> None:
+        mj, model = self.mujoco, self.model
+        for data in self.datas:
+            mj.mj_resetData(model, data)
+            for b, body in enumerate(self.mechanism.bodies):
+                iq, iv = model.jnt_qposadr[b], model.jnt_dofadr[b]
+                q, v = self._state(body)
+                data.qpos[iq : iq + len(q)], data.qvel[iv : iv + len(v)] = q, v
+            mj.mj_forward(model, data)
+
+    def _state(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+        """qpos and qvel of a joint; of a free joint the velocity of the origin in world and omega in the body's axes."""
+        if body.floats:
+            R, p = body.floating_pose()
+            omega, v = body.floating_twist()
+            return np.concatenate([p, self._quat(R)]), np.concatenate([v, R.T @ omega])
+        return body.q, body.v
+
+    def advance(self, n: int) -> None:
+        for data in self.datas:
+            self.mujoco.mj_step(self.model, data, nstep=n)
+
+    def observe(self, n: int) -> Seen:
+        chunk, done, contacts, iterations, converged = max(1, n // SAMPLES), 0, [], [], []
+        while done < n:
+            self.advance(min(chunk, n - done))
+            done += chunk
+            for data in self.datas:
+                niter = data.solver_niter[: max(1, data.nisland)]
+                contacts.append(data.ncon)
+                iterations.append(float(niter.mean()))
+                converged.append(bool((niter < self.model.opt.iterations).all()))
+        return Seen(float(np.mean(contacts)), float(np.mean(iterations)), float(np.mean(converged)))
+
+    def fault(self) -> Fault | None:
+        for data in self.datas:
+            warned = [self.mujoco.mjtWarning(k).name for k, warning in enumerate(data.warning) if warning.number]
+            if warned:
+                return Fault("failed", f"MuJoCo warned: {', '.join(warned)}")
+            if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+                return Fault("failed", "the state is not finite")
+        return None
+
+    def poses(self) -> np.ndarray:
+        data = self.datas[0]
+        self.mujoco.mj_kinematics(self.model, data)
+        return np.concatenate([data.xmat[1:].reshape(-1, 3, 3), data.xpos[1:, :, None]], axis=2)
+
+
+def _set_linear(joint, name: str, value: float) -> None:
+    """A coefficient that is a number before MuJoCo 4 and the first of a polynomial's since."""
+    if np.ndim(getattr(joint, name)):
+        getattr(joint, name)[0] = value
+    else:
+        setattr(joint, name, value)
+
+
+def untested_bodies(m: Mechanism) -> list[tuple[int, int]]:
+    """Pairs of bodies (-1: the world) with shapes of which none are tested.  Raises Unfit where only some are."""
+    of_body: dict[int, list[int]] = {}
+    for i, shape in enumerate(m.shapes):
+        of_body.setdefault(shape.body, []).append(i)
+    tested: dict[tuple[int, int], int] = {}
+    for i, j in m.pairs:
+        bodies = tuple(sorted((m.shapes[i].body, m.shapes[j].body)))
+        tested[bodies] = tested.get(bodies, 0) + 1
+    untested = []
+    for a in sorted(of_body):
+        for b in sorted(of_body):
+            if a < b:
+                found = tested.get((a, b), 0)
+                if 0 < found < len(of_body[a]) * len(of_body[b]):
+                    raise Unfit("of two bodies only some pairs of shapes are tested")
+                if not found:
+                    untested.append((a, b))
+    return untested

@@ -1,0 +1,74 @@
+"""Constraint rows of a scene as arrays (fields.py): kinds in their order, each with its rows as the scene has them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sapsim.kinds.base import ConstraintRow, code, registry
+
+BLOCK = 3  # degrees of freedom to a block of the linear algebra
+PARAMETERS = 8  # numbers of a row
+
+
+@dataclass
+class ConstraintTable:
+    """Names, kinds and units of impulse of the rows, in the order of the result file."""
+
+    names: list[str]
+    kinds: list[str]
+    units: list[str]
+
+
+def place_constraints(scene: Any, joint_body: dict[int, int], arrays: dict[str, np.ndarray]) -> ConstraintTable:
+    """Adds the arrays of constraint rows and of open-loop efforts to `arrays`.  `joint_body`: body of a joint's index."""
+    kinds = sorted(registry("constraints").values(), key=lambda kind: kind.order)
+    found = [(kind, row) for kind in kinds for row in kind.rows(scene)]
+    body = np.array([joint_body[row.joint] for _, row in found], np.int32)
+    dof = arrays["body_dof_start"][body] if found else body
+    tree = arrays["body_tree"][body] if found else body
+    J = np.zeros((1, len(found), BLOCK))
+    parameters = np.zeros((1, len(found), PARAMETERS))
+    for r, (_, row) in enumerate(found):
+        J[0, r, dof[r] % BLOCK] = row.sign
+        parameters[0, r, : len(row.parameters)] = row.parameters
+    groups = _groups([row for _, row in found])
+    order = np.argsort(tree, kind="stable")
+    arrays |= {
+        "constraint_kind": np.array([code("constraints", kind.name) for kind, _ in found], np.int32),
+        "constraint_coordinate": arrays["body_q_start"][body] if found else body,
+        "constraint_block": dof // BLOCK,
+        "constraint_tree": tree,
+        "tree_constraint_start": np.searchsorted(tree[order], np.arange(len(arrays["tree_gravity"][0]) + 1)),
+        "tree_constraint": order,
+        "constraint_J": J,
+        "constraint_parameters": parameters,
+        "group_start": np.cumsum([0] + [len(rows) for rows, _ in groups]),
+        "group_constraint": np.array([r for rows, _ in groups for r in rows], np.int32),
+        "group_bounds": np.array([bounds for _, bounds in groups]).reshape(1, -1, 2),
+        "dof_effort": _efforts(scene, joint_body, arrays),
+    }
+    units = [registry("joints")[scene.joints[row.joint].kind].q_units[0] for _, row in found]
+    return ConstraintTable(
+        names=[row.name for _, row in found],
+        kinds=[kind.name for kind, _ in found],
+        units=["N m s" if unit == "rad" else "N s" for unit in units],
+    )
+
+
+def _groups(rows: list[ConstraintRow]) -> list[tuple[list[int], tuple[float, float]]]:
+    """Rows of one joint whose sum is bounded, with the bounds."""
+    found: dict[int, tuple[list[int], tuple[float, float]]] = {}
+    for r, row in enumerate(rows):
+        if row.sum_bounds is not None:
+            found.setdefault(row.joint, ([], row.sum_bounds))[0].append(r)
+    return list(found.values())
+
+
+def _efforts(scene: Any, joint_body: dict[int, int], arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Efforts of actuators without gains, per degree of freedom (1, ndof)."""
+    efforts = np.zeros((1, len(arrays["dof_body"])))
+    joints = {joint.name: j for j, joint in enumerate(scene.joints)}
+    for actuator in scene.actuators:
+        efforts[0, arrays["body_dof_start"][joint_body[joints[actuator.joint]]]] += actuator.effort
+    return efforts

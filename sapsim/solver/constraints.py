@@ -1,0 +1,47 @@
+"""The rows of constraints beside contact: which are active in the step, and what is frozen for it.
+
+Rows of all kinds stand in one pool in a fixed order, that of the result file: kind by kind, and within a kind as the scene has
+them.  A row acts on one degree of freedom, vc = J v over its 3-block.
+"""
+
+from functools import cache
+
+import warp as wp
+
+from sapsim.kinds.dispatch import make_constraints
+from sapsim.math.block import barrier
+from sapsim.model.arrays import make_struct
+from sapsim.model.stage import Stage, make_stage
+from sapsim.solver.shared_bounds import ARRAYS as SHARED_BOUNDS
+from sapsim.solver.shared_bounds import make_shared_bounds
+
+ARRAYS = (
+    "constraint_kind", "constraint_coordinate", "constraint_block", "constraint_J", "constraint_parameters",
+    "q", "v_b", "v_star_b", "dinv", *SHARED_BOUNDS,
+)  # fmt: skip
+SCALARS = (("nconstraint", "int"), ("ngroup", "int"), ("h", "real"))
+
+
+@cache
+def make(R) -> Stage:
+    """The stage `constraints`; writes constraint_row."""
+    vec3 = R.vec3
+    prepare = make_constraints(R)
+    struct = make_struct("Constraints", R, ARRAYS, SCALARS)
+    bound = make_shared_bounds(R, struct)
+
+    @wp.func
+    def constraints(s: struct, w: int, lane: int):
+        for r in range(lane, s.nconstraint, wp.block_dim()):
+            block = s.constraint_block[r]
+            J = s.constraint_J[w, r]
+            one = wp.cw_mul(J, J)  # picks the row's degree of freedom out of its block
+            s.constraint_row[w, r] = prepare(
+                s.constraint_kind[r], s.h, s.constraint_parameters[w, r], wp.dot(one, vec3(s.dinv[w, block])),
+                s.q[w, s.constraint_coordinate[r]], wp.dot(one, s.v_b[w, block]), wp.dot(one, s.v_star_b[w, block]),
+            )  # fmt: skip
+        barrier()
+        for g in range(lane, s.ngroup, wp.block_dim()):
+            bound(s, w, g, s.h)
+
+    return make_stage("constraints", R, struct, constraints, SCALARS)
