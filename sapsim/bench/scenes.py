@@ -184,4 +184,4 @@ def _all() -> dict[str, Standard]:
 
 STANDARD = _all()
 USUAL = ("S1", "S2", "S3", "S4sph20", "S4mix20")  # where none is named
-LATER = dict.fromkeys(("S5", "S6quad", "S6hum"), "not supported yet: needs actuators and joint limits")
+LATER = dict.fromkeys(("S5", "S6quad", "S6hum"), "not supported yet: peers are not told of actuators and joint limits")

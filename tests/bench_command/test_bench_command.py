@@ -91,7 +91,7 @@ def test_unsound_runs_void_the_figure(tmp_path, text, code, fraction):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["S5"], "S5: not supported yet: needs actuators and joint limits"),
+        (["S5"], "S5: not supported yet: peers are not told of actuators and joint limits"),
         (["s2x"], 'did you mean "S2"?'),
         (["S1", "--peers", "drak"], 'did you mean "drake"?'),
         (["S1", "--peers", "newton"], "--peers newton: not supported yet"),

@@ -108,7 +108,7 @@ def test_all_faults_come_in_one_pass():
     assert len(caught.value.errors) == len(found) == 5
     for name in ("S5", "S6quad"):
         assert found[name].code == "not-supported"
-        assert found[name].message == "not supported yet: needs actuators and joint limits"
+        assert found[name].message == "not supported yet: peers are not told of actuators and joint limits"
     assert found["S7"].code == "unknown-scene" and "S4mix100" in found["S7"].message
     assert found["S4sp20"].suggestion == 'did you mean "S4sph20"?'
     assert set(LATER) == {"S5", "S6quad", "S6hum"}
