@@ -79,7 +79,7 @@ class Mechanism:
 
 
 def mechanism(scene: Any, model: Model) -> Mechanism:
-    """Raises Unfit for what peers are not told: applied forces, gravity of single models, joint limits, actuators."""
+    """Raises Unfit for what peers are not told: forces, gravity of single models, limits, actuators, constraints, friction."""
     m = model.arrays
     if m["force_frame"].size:
         raise Unfit("applied forces are not translated")
@@ -87,6 +87,10 @@ def mechanism(scene: Any, model: Model) -> Mechanism:
         raise Unfit("joint limits are not translated")
     if scene.actuators:
         raise Unfit("actuators are not translated")
+    if scene.constraints:
+        raise Unfit("constraints are not translated")
+    if any(j.friction > 0.0 for j in scene.joints):
+        raise Unfit("dry joint friction is not translated")
     gravity = np.unique(m["tree_gravity"][0], axis=0)
     if len(gravity) > 1:
         raise Unfit("models with and without gravity are not translated")

@@ -7,9 +7,10 @@ import numpy as np
 from sapsim.kinds.base import code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
 from sapsim.model.pairs import PairTable, find_pairs
+from sapsim.model.ties import most_entries
 from sapsim.scene.bodies import LinkGroup, group_links
 from sapsim.scene.poses import compose, matrix
-from sapsim.scene.spec import Scene, Shape
+from sapsim.scene.spec import WORLD, Pose, Scene, Shape
 
 BLOCK = 3  # degrees of freedom to a block of the linear algebra
 
@@ -36,7 +37,7 @@ class Model:
     shape_names: list[str]
     shape_link: np.ndarray  # (nshape,) link index, -1 = world
     pairs: PairTable
-    slots: int  # most Jacobian blocks of a contact
+    slots: int  # most Jacobian blocks of a contact or an item of a tie
     constraints: ConstraintTable
 
 
@@ -50,10 +51,10 @@ def build(scene: Scene) -> Model:
     _links(scene, groups, arrays)
     arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays)
     joint_body = {group.joint: b for b, group in enumerate(groups[1:])}
-    constraints = place_constraints(scene, joint_body, arrays)
+    constraints = place_constraints(scene, joint_body, _on_body(scene, arrays), arrays)
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
-    sizes = _sizes(arrays, external)
+    sizes = _sizes(arrays, external) | {"nconstraint": len(constraints.names)}
     return Model(
         arrays=arrays,
         sizes=sizes,
@@ -62,7 +63,7 @@ def build(scene: Scene) -> Model:
         shape_names=[shape.name for shape in shapes],
         shape_link=shape_link,
         pairs=pairs,
-        slots=_slots(arrays, pairs),
+        slots=max(_slots(arrays, pairs), most_entries(arrays)),
         constraints=constraints,
         **external,
     )
@@ -238,6 +239,20 @@ def _links(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray])
     arrays["link_com"] = _rows([k.inertial.com if k.inertial.mass > 0.0 else (0.0,) * 3 for k in scene.links], (3,))
 
 
+def _on_body(scene: Scene, arrays: dict[str, np.ndarray]):
+    """(link or world, p_LP, Q_LP) -> (its moving body, -1 where it is fixed in the world; p and Q of the frame on that)."""
+    index = {link.name: i for i, link in enumerate(scene.links)}
+
+    def on_body(link: str, p, q) -> tuple[int, tuple, tuple]:
+        if link == WORLD:
+            return -1, p, q
+        i = index[link]
+        X_BP = compose(Pose(tuple(arrays["link_p_BL"][0, i]), tuple(arrays["link_Q_BL"][0, i])), Pose(p, q))
+        return int(arrays["link_body"][i]), X_BP.p, X_BP.q
+
+    return on_body
+
+
 def place_forces(forces, link_names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Applied forces on their bodies, sorted by body; one on a link that is fixed in the world has no effect and is left out.
 
@@ -291,7 +306,10 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
         "nlink": len(arrays["link_body"]),
-        "nconstraint": len(arrays["constraint_kind"]),
+        "nscalar": len(arrays["constraint_kind"]),
+        "ntie": len(arrays["tie_kind"]),
+        "nitem": len(arrays["item_row"]) - 1,
+        "nterm": len(arrays["term_dof"]),
         "ngroup": len(arrays["group_start"]) - 1,
         "nq": len(external["q0"]),
         "nv": len(external["qd0"]),

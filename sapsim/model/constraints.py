@@ -1,11 +1,13 @@
 """Constraint rows of a scene as arrays (fields.py): kinds in their order, each with its rows as the scene has them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sapsim.kinds.base import ConstraintRow, code, registry
+from sapsim.model.ties import place_ties
 
 BLOCK = 3  # degrees of freedom to a block of the linear algebra
 PARAMETERS = 8  # numbers of a row
@@ -20,12 +22,20 @@ class ConstraintTable:
     units: list[str]
 
 
-def place_constraints(scene: Any, joint_body: dict[int, int], arrays: dict[str, np.ndarray]) -> ConstraintTable:
-    """Adds the arrays of constraint rows and of open-loop efforts to `arrays`.  `joint_body`: body of a joint's index."""
+def place_constraints(
+    scene: Any, joint_body: dict[int, int], on_body: Callable, arrays: dict[str, np.ndarray]
+) -> ConstraintTable:
+    """Adds the arrays of constraint rows and of open-loop efforts to `arrays`.
+
+    joint_body: body of a joint's index.  on_body: model/ties.py.
+    """
     kinds = sorted(registry("constraints").values(), key=lambda kind: kind.order)
     found = [(kind, row) for kind in kinds for row in kind.rows(scene)]
+    ties = [(kind, tie) for kind in kinds for tie in kind.ties(scene)]
+    place_ties(ties, len(found), on_body, joint_body, arrays)
     body = np.array([joint_body[row.joint] for _, row in found], np.int32)
-    dof = arrays["body_dof_start"][body] if found else body
+    entry = np.array([row.entry for _, row in found], np.int32)
+    dof = arrays["body_dof_start"][body] + entry if found else body
     tree = arrays["body_tree"][body] if found else body
     J = np.zeros((1, len(found), BLOCK))
     parameters = np.zeros((1, len(found), PARAMETERS))
@@ -36,7 +46,7 @@ def place_constraints(scene: Any, joint_body: dict[int, int], arrays: dict[str, 
     order = np.argsort(tree, kind="stable")
     arrays |= {
         "constraint_kind": np.array([code("constraints", kind.name) for kind, _ in found], np.int32),
-        "constraint_coordinate": arrays["body_q_start"][body] if found else body,
+        "constraint_coordinate": arrays["body_q_start"][body] + entry if found else body,
         "constraint_block": dof // BLOCK,
         "constraint_tree": tree,
         "tree_constraint_start": np.searchsorted(tree[order], np.arange(len(arrays["tree_gravity"][0]) + 1)),
@@ -48,11 +58,11 @@ def place_constraints(scene: Any, joint_body: dict[int, int], arrays: dict[str, 
         "group_bounds": np.array([bounds for _, bounds in groups]).reshape(1, -1, 2),
         "dof_effort": _efforts(scene, joint_body, arrays),
     }
-    units = [registry("joints")[scene.joints[row.joint].kind].q_units[0] for _, row in found]
+    units = [registry("joints")[scene.joints[row.joint].kind].v_units[row.entry] for _, row in found]
     return ConstraintTable(
-        names=[row.name for _, row in found],
-        kinds=[kind.name for kind, _ in found],
-        units=["N m s" if unit == "rad" else "N s" for unit in units],
+        names=[row.name for _, row in found] + [name for _, tie in ties for name in tie.rows],
+        kinds=[kind.name for kind, _ in found] + [kind.name for kind, tie in ties for _ in tie.rows],
+        units=["N m s" if unit == "rad/s" else "N s" for unit in units] + [unit for _, tie in ties for unit in tie.units],
     )
 
 

@@ -64,14 +64,23 @@ coordinate_from   | nq       | int | -  | - | build | internal coordinate of an 
 dof_from          | nv       | int | -  | - | build | internal first entry of the joint of an external velocity
 dof_entry         | nv       | int | -  | - | build | which of the joint's velocities it is
 dof_to_body       | nv       | int | -  | - | build | body of that joint
-constraint_kind   | nconstraint | int | - | - | build | code of the kind of a constraint row; rows are in the order of files
-constraint_coordinate | nconstraint | int | - | - | build | coordinate on which it acts
-constraint_block  | nconstraint | int | - | - | build | 3-block of its degree of freedom
-constraint_tree   | nconstraint | int | - | - | build | tree of that
-tree_constraint_start | ntree+1 | int | - | - | build | constraint rows of a tree
-tree_constraint   | nconstraint | int | - | - | build | those rows, ascending
+constraint_kind   | nscalar  | int | -  | - | build | code of the kind of a scalar constraint row; rows are in the order of files, scalar ones first
+constraint_coordinate | nscalar | int | - | - | build | coordinate on which it acts
+constraint_block  | nscalar  | int | -  | - | build | 3-block of its degree of freedom
+constraint_tree   | nscalar  | int | -  | - | build | tree of that
+tree_constraint_start | ntree+1 | int | - | - | build | scalar constraint rows of a tree
+tree_constraint   | nscalar  | int | -  | - | build | those rows, ascending
 group_start       | ngroup+1 | int | -  | - | build | constraint rows of one joint whose sum is bounded
-group_constraint  | nconstraint | int | - | - | build | those rows
+group_constraint  | nscalar  | int | -  | - | build | those rows
+tie_kind          | ntie     | int | -  | - | build | code of the kind of a constraint over several degrees of freedom
+tie_body_a        | ntie     | int | -  | - | build | moving body A of its frame P, -1 = fixed in the world
+tie_body_b        | ntie     | int | -  | - | build | moving body B of its frame Q
+tie_item          | ntie+1   | int | -  | - | build | its items, three rows each
+item_row          | nitem+1  | int | -  | - | build | constraint rows of an item; the rest of the three are zero
+tie_term          | ntie+1   | int | -  | - | build | terms of a tie that acts on joint coordinates, by tree and block
+term_dof          | nterm    | int | -  | - | build | degree of freedom of a term
+term_coordinate   | nterm    | int | -  | - | build | its coordinate
+term_tree         | nterm    | int | -  | - | build | its tree
 """
 
 _MODEL = """
@@ -87,9 +96,16 @@ dof_damping    | ndof    | real  | N s/m or N m s/rad | - | build | viscous damp
 dof_stiffness  | ndof    | real  | N/m or N m/rad | - | build | spring of a joint of one degree of freedom
 dof_reference  | ndof    | real  | m or rad | - | build | coordinate at which it is at rest
 dof_effort     | ndof    | real  | N or N m | - | build | effort of open-loop actuators
-constraint_J   | nconstraint | vec3 | -  | -  | build | its Jacobian in its 3-block: 1 or -1 at one place
+constraint_J   | nscalar | vec3  | -       | -  | build | Jacobian of a scalar row in its 3-block: 1 or -1 at one place
 group_bounds   | ngroup  | vec2  | N or N m | - | build | least and greatest sum of the efforts of such rows
-constraint_parameters | nconstraint | vec8 | - | - | build | numbers of the row, as its kind orders them
+constraint_parameters | nscalar | vec8 | - | -  | build | numbers of the row, as its kind orders them
+tie_parameters | ntie    | vec8  | -       | -  | build | numbers of the tie, as its kind orders them
+tie_bias       | ntie    | vec3  | m or rad | - | build | constant part of the residual of its first three rows
+tie_p_BP       | ntie    | vec3  | m       | A  | build | frame P on body A, in world where that is fixed
+tie_Q_BP       | ntie    | quat  | -       | A  | build | its orientation
+tie_p_BQ       | ntie    | vec3  | m       | B  | build | frame Q on body B, in world where that is fixed
+tie_Q_BQ       | ntie    | quat  | -       | B  | build | its orientation
+term_coefficient | nterm | vec3  | -       | -  | build | coefficients of a term's coordinate in the three rows
 tree_gravity   | ntree   | vec3  | m/s^2   | W  | build | gravity of the tree
 shape_size     | nshape  | vec3  | m       | -  | build | sizes of the shape, as its kind orders them
 shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the body
@@ -147,31 +163,32 @@ contact_feature | ccontact | int | -      | - | narrowphase | feature id
 contact_p      | ccontact | vec3 | m      | W | narrowphase | contact point
 contact_n      | ccontact | vec3 | -      | W | narrowphase | normal from A to B
 contact_depth  | ccontact | real | m      | - | narrowphase | depth, > 0 = overlap
-contact_tree   | ccontact | vec2i | -     | - | jacobian    | trees of the one or two sides, -1 = none
-contact_entries | ccontact | vec2i | -    | - | jacobian    | Jacobian blocks of the sides
+contact_tree   | citem   | vec2i | -      | - | jacobian    | trees of the one or two sides, -1 = none; of contacts, then of items of ties, as all arrays over citem
+contact_entries | citem  | vec2i | -      | - | jacobian    | Jacobian blocks of the sides
 contact_mu     | ccontact | real | -      | - | problem     | friction of the pair
 contact_R_WC   | ccontact | mat33 | -     | W | jacobian    | contact frame, z = normal
 contact_row    | ccontact | vec8 | -      | - | problem     | what the law froze for this step
-J              | cjac    | mat33 | -      | C | jacobian    | Jacobian blocks, a fixed number of slots to a contact
+J              | cjac    | mat33 | -      | C | jacobian    | Jacobian blocks, a fixed number of slots to a contact or item
 J_block        | cjac    | int   | -      | - | jacobian    | 3-block of degrees of freedom of the block
+item_gap       | nitem   | vec3  | m, rad | - | ties        | residuals of an item's rows at the start of the step
 constraint_row | nconstraint | vec4 | 1/A, m/s, N s | - | constraints | what is frozen for the step: R, v_hat, least and greatest impulse; R = 0: not active
 npart          |         | int   | -      | - | participants | trees that take part in the solve
 tree_part      | ntree   | int   | -      | - | participants | place among them, -1 = not
 part_tree      | ntree   | int   | -      | - | participants | the tree
 part_start     | ntree+1 | int   | -      | - | participants | contact sides of a participating tree
 part_side      | cside   | int   | -      | - | participants | 2 contact + side, in order of the contacts
-nactive        |         | int   | -      | - | participants | active constraint rows
-active_constraint | nconstraint | int | -  | - | participants | those rows, ascending
+nactive        |         | int   | -      | - | participants | active scalar constraint rows
+active_constraint | nscalar | int | -     | - | participants | those rows, ascending
 v_next         | ndof    | real  | m/s, rad/s | - | newton  | velocity at the end of the step
 v_next_b       | nblock  | vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
-vc             | ccontact | vec3 | m/s    | C | newton      | contact velocity
-dvc            | ccontact | vec3 | m/s    | C | newton      | its change along the search direction
-gamma          | ccontact | vec3 | N s    | C | newton      | impulse on B
-G              | ccontact | mat33 | kg    | C | newton      | Hessian of the contact's cost
-constraint_vc  | nconstraint | real | m/s, rad/s | - | newton | velocity of an active row
-constraint_dvc | nconstraint | real | m/s, rad/s | - | newton | its change along the search direction
+vc             | citem   | vec3 | m/s    | C | newton      | contact velocity
+dvc            | citem   | vec3 | m/s    | C | newton      | its change along the search direction
+gamma          | citem   | vec3 | N s    | C | newton      | impulse on B
+G              | citem   | mat33 | kg    | C | newton      | Hessian of the contact's cost
+constraint_vc  | nscalar | real | m/s, rad/s | - | newton | velocity of an active row
+constraint_dvc | nscalar | real | m/s, rad/s | - | newton | its change along the search direction
 constraint_gamma | nconstraint | real | N s, N m s | - | newton | impulse of a row, zero where it is not active
-constraint_G   | nconstraint | real | A | - | newton   | second derivative of an active row's cost
+constraint_G   | nscalar | real | A | - | newton   | second derivative of an active row's cost
 grad           | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
 momentum       | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star)
 Av_star        | nblock  | vec3  | N s, N m s | - | newton  | A v_star
@@ -192,7 +209,7 @@ left_start     | ntree+1 | int   | -      | - | newton      | earlier columns wi
 left_column    | chess   | int   | -      | - | newton      | those columns, in elimination order
 left_row       | chess   | int   | -      | - | newton      | first of the tree's rows there, in row_block
 column_base    | ntree   | int   | -      | - | newton      | first block of a column in H
-contact_cross  | ccontact | vec2i | -     | - | newton      | side whose tree is eliminated first; first row of the other's tree in row_block
+contact_cross  | citem   | vec2i | -      | - | newton      | side whose tree is eliminated first; first row of the other's tree in row_block
 H              | chess   | mat33 | A      | - | newton      | Hessian blocks, then their Cholesky factor
 H_inv          | nblock  | mat33 | A^-0.5 | - | newton      | inverses of the factor's diagonal blocks
 solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations

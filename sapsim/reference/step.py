@@ -104,7 +104,7 @@ class Twin:
         kin = calc_kinematics(system, q, v0)
         free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step)
         contacts = calc_contacts(scene, system, kin, free.A, v0)
-        constraints = calc_constraints(scene, system, free.A, q, v0, free.v_star)
+        constraints, count = calc_constraints(scene, system, kin, free.A, v0, free.v_star)
         dofs = participating_dofs(system, contacts, constraints)
         v, solved = free.v_star.copy(), Solution(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
         if contacts or constraints:
@@ -132,7 +132,7 @@ class Twin:
             participating=dofs,
             contacts=contacts,
             constraints=constraints,
-            constraint_impulse=all_impulses(scene, constraints),
+            constraint_impulse=all_impulses(count, constraints),
             J=np.array([c.J for c in contacts]).reshape(-1, system.nv),
             gamma=solved.gamma.ravel(),
             residual=solved.residual,

@@ -5,6 +5,7 @@ are those of the dataclasses in `spec.py`.  `Later` marks what the contract name
 """
 
 from sapsim.kinds.base import ShapeKind, registry
+from sapsim.scene.constraint_keys import CONSTRAINT
 from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
 
@@ -169,7 +170,7 @@ JOINT = Record(
         "pitch": Key(_number, "of a screw joint: advance along the axis [m/rad]"),
         "limit": Key(LIMIT, "of a joint of one degree of freedom"),
         "damping": Key(_not_negative, "[N s/m or N m s/rad]"),
-        "friction": Key(Later(_number, neutral=0.0), ""),
+        "friction": Key(_not_negative, "dry friction, of each degree of freedom [N or N m]"),
         "armature": Key(_not_negative, "[kg or kg m^2]"),
         "stiffness": Key(_not_negative, "of a spring [N/m or N m/rad]; joints of one degree of freedom"),
         "reference": Key(_number, "coordinate at which the spring is at rest [m or rad]"),
@@ -357,7 +358,7 @@ SCENE = Record(
         "instances": Key(MapOf(INSTANCE, "instance"), "models placed in the world"),
         "bodies": Key(MapOf(BODY, "body"), "single floating links"),
         "world": Key(Record({"collision": Key(COLLISION, "shapes that do not move")}), "what does not move"),
-        "constraints": Key(Later(neutral={}), ""),
+        "constraints": Key(MapOf(CONSTRAINT, "constraint"), "between joints, links and the world"),
         "actuators": Key(MapOf(ACTUATOR, "actuator"), "drives of joints"),
         "forces": Key(MapOf(FORCE, "force"), "forces and torques on links"),
         "filter": Key(ListOf(ListOf(_name, 2)), "pairs that are never tested"),

@@ -174,6 +174,7 @@ def _read_joint(model: Model, name: str, section: Section, report: Report) -> No
         reference=section.get("reference", 0.0),
         axis2=_read_axis2(section, kind, axis, report),
         pitch=section.get("pitch", 0.0),
+        friction=section.get("friction", 0.0),
         limit=read_limit(section.get("limit"), Limit(), kind, report),
     )
     if kind is not None:
@@ -185,7 +186,7 @@ def _check_keys(section: Section, kind: JointKind, report: Report) -> None:
     if kind.nv > 1 and section.get("stiffness", 0.0) > 0.0:
         text = f"a {kind.name} joint has {kind.nv} degrees of freedom; `stiffness` needs a joint with one"
         report.error(section.where("stiffness"), "not-one-dof", text, "remove it, or chain joints of one degree of freedom")
-    for key in ("axis", "damping", "armature", "stiffness", "reference"):
+    for key in ("axis", "damping", "friction", "armature", "stiffness", "reference"):
         unused = not kind.uses_axis if key == "axis" else kind.nv == 0
         if key in section and unused:
             report.warn(section.where(key), "no-effect", f"`{key}` has no effect on a {kind.name} joint", "remove it")

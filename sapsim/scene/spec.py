@@ -108,7 +108,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Mimic:
-    """q = multiplier q_joint + offset, with the leading joint's name.  Read, not enforced yet."""
+    """q = multiplier q_joint + offset, with the leading joint's name; becomes a coupler among the scene's constraints."""
 
     joint: str
     multiplier: float = 1.0
@@ -133,7 +133,7 @@ class Joint:
     qd0: tuple[float, ...] = ()
     damping: float = 0.0  # [N s/m or N m s/rad]
     armature: float = 0.0  # [kg or kg m^2]
-    friction: float = 0.0  # dry friction [N or N m]; read, not enforced yet
+    friction: float = 0.0  # dry friction [N or N m], of each degree of freedom
     limit: Limit = Limit()
     mimic: Mimic | None = None
     collide: bool = False
@@ -156,6 +156,38 @@ class Force:
     frame: str = "world"  # world | link
     start: float = float("-inf")  # [s]
     until: float = float("inf")  # [s]
+    where: Where = Where()
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A frame on a link, or on WORLD, at which a constraint acts; `X_LP` its pose there."""
+
+    link: str
+    X_LP: Pose = Pose()
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """An entry of `constraints`, or a `mimic` of a joint: what its kind (kinds/constraints) takes of these.
+
+    `joints` of one degree of freedom with `coefficients`, `ratio`, `offset`, and bounds of their sum; or frames `a` and `b`.
+    """
+
+    name: str
+    kind: str
+    joints: tuple[str, ...] = ()
+    coefficients: tuple[float, ...] = ()
+    ratio: float = 1.0
+    offset: float = 0.0  # [m or rad]
+    lower: float = -math.inf
+    upper: float = math.inf
+    a: Attachment | None = None
+    b: Attachment | None = None
+    length: float = 0.0  # [m]
+    stiffness: float = math.inf  # [N/m]
+    damping: float = 0.0  # [N s/m]
+    unilateral: bool = False
     where: Where = Where()
 
 
@@ -261,6 +293,7 @@ class Scene:
     world_shapes: tuple[Shape, ...] = ()
     forces: tuple[Force, ...] = ()
     actuators: tuple[Actuator, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     filters: tuple[tuple[str, str], ...] = ()  # pairs of link names (or WORLD), all patterns expanded
     nworld: int = 1
     seed: int = 0

@@ -1,7 +1,8 @@
-"""The rows of constraints beside contact: which are active in the step, and what is frozen for it.
+"""The scalar rows of constraints: which are active in the step, and what is frozen for it.
 
 Rows of all kinds stand in one pool in a fixed order, that of the result file: kind by kind, and within a kind as the scene has
-them.  A row acts on one degree of freedom, vc = J v over its 3-block.
+them; scalar rows first, then those of ties (solver/ties.py).  A scalar row acts on one degree of freedom, vc = J v over its
+3-block.
 """
 
 from functools import cache
@@ -19,20 +20,20 @@ ARRAYS = (
     "constraint_kind", "constraint_coordinate", "constraint_block", "constraint_J", "constraint_parameters",
     "q", "v_b", "v_star_b", "dinv", *SHARED_BOUNDS,
 )  # fmt: skip
-SCALARS = (("nconstraint", "int"), ("ngroup", "int"), ("h", "real"))
+SCALARS = (("nscalar", "int"), ("ngroup", "int"), ("h", "real"))
 
 
 @cache
 def make(R) -> Stage:
     """The stage `constraints`; writes constraint_row."""
     vec3 = R.vec3
-    prepare = make_constraints(R)
+    prepare = make_constraints(R).prepare
     struct = make_struct("Constraints", R, ARRAYS, SCALARS)
     bound = make_shared_bounds(R, struct)
 
     @wp.func
     def constraints(s: struct, w: int, lane: int):
-        for r in range(lane, s.nconstraint, wp.block_dim()):
+        for r in range(lane, s.nscalar, wp.block_dim()):
             block = s.constraint_block[r]
             J = s.constraint_J[w, r]
             one = wp.cw_mul(J, J)  # picks the row's degree of freedom out of its block

@@ -10,14 +10,17 @@ from types import SimpleNamespace
 import warp as wp
 
 
-def make_hessian(R, struct, law, bounded):
-    """wp.funcs curvature(s, w, lane), which evaluates G of every contact and active constraint, and assemble(s, w, lane)."""
+def make_hessian(R, struct, law, bounded, ties):
+    """wp.funcs curvature(s, w, lane), which evaluates G of contacts, ties and active constraints, and assemble(s, w, lane)."""
     real, mat33 = R.t, R.mat33
 
     @wp.func
     def curvature(s: struct, w: int, lane: int):
         for c in range(lane, s.ncontact[w], wp.block_dim()):
             s.G[w, c] = law.hessian(s.contact_row[w, c], s.vc[w, c])
+        for i in range(lane, s.nitem, wp.block_dim()):
+            c = s.ncontact[w] + i
+            s.G[w, c] = wp.diag(ties.hessian(s, w, i, s.vc[w, c]))
         for i in range(lane, s.nactive[w], wp.block_dim()):
             r = s.active_constraint[w, i]
             s.constraint_G[w, r] = bounded.hessian(s.constraint_row[w, r], s.constraint_vc[w, r])

@@ -23,6 +23,7 @@ from sapsim.model.stage import Stage, make_stage
 from sapsim.solver.gradient import make_gradient
 from sapsim.solver.hessian import make_hessian
 from sapsim.solver.line_search import make_line_search
+from sapsim.solver.tie_rows import make_tie_rows
 from sapsim.status import StepStatus
 
 ARRAYS = (
@@ -33,13 +34,13 @@ ARRAYS = (
     "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
     "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
     "constraint_row", "constraint_J", "constraint_block", "tree_constraint_start", "tree_constraint", "nactive",
-    "active_constraint",
+    "active_constraint", "item_row",
     "constraint_vc", "constraint_dvc", "constraint_gamma", "constraint_G",
     "solve_int", "solve_real", "need",
 )  # fmt: skip
 SCALARS = (
-    ("nblock", "int"), ("nconstraint", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"), ("max_iterations", "int"),
-    ("backtracking", "int"),
+    ("nblock", "int"), ("nconstraint", "int"), ("nitem", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"),
+    ("max_iterations", "int"), ("backtracking", "int"),
     ("absolute_tolerance", "real"), ("relative_tolerance", "real"),
     ("cost_absolute_tolerance", "real"), ("cost_relative_tolerance", "real"),
 )  # fmt: skip
@@ -54,9 +55,10 @@ def make(R, law_name: str) -> Stage:
     law = registry("contacts")[law_name].make(R)
     bounded = make_bounded(R)
     struct = make_struct("Newton", R, ARRAYS, SCALARS)
-    gradient = make_gradient(R, struct, law, bounded)
-    hessian = make_hessian(R, struct, law, bounded)
-    search = make_line_search(R, struct, law, bounded, gradient)
+    ties = make_tie_rows(R, struct, bounded)
+    gradient = make_gradient(R, struct, law, bounded, ties)
+    hessian = make_hessian(R, struct, law, bounded, ties)
+    search = make_line_search(R, struct, law, bounded, ties, gradient)
     symbolic = make_elimination(struct)
     sparse = make_block_sparse(R, struct)
 
@@ -72,6 +74,7 @@ def make(R, law_name: str) -> Stage:
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.v_next_b[w, r] = s.v_b[w, r]
+        gradient.start_items(s, w, lane)
         gradient.start_momentum(s, w, lane)
         barrier()
 

@@ -14,7 +14,7 @@ from sapsim.dynamics import crba, forces, free_motion, kinematics, rne, velociti
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
-from sapsim.solver import constraints, jacobian, newton, problem
+from sapsim.solver import constraints, jacobian, newton, problem, ties
 from sapsim.step import integrate, record
 
 
@@ -30,6 +30,7 @@ def step_stages(R: Real, law: str) -> list[Stage]:
         jacobian.make(R),
         problem.make_law(R, law),
         constraints.make(R),
+        ties.make(R),
         problem.make_participants(R),
         newton.make(R, law),
         integrate.make(R),

@@ -135,6 +135,36 @@ bodies:
   slab: {box: [0.3, 0.2, 0.04], density: 500, pose: {xyz: [0, 0, 0.42], rpy: [0.2, 0.1, 0.4]}}
 """
 
+# All kinds of ties, within a tree, between two and with the world; dry friction; a net of bodies, whose graph has cliques.
+TIED = CHAIN.replace("name: chain", "name: tied").replace("damping: 0.02, armature", "damping: 0.02, friction: 0.02, armature")
+TIED = TIED.replace(
+    "ball: {sphere",
+    """knot: {sphere: 0.03, mass: 0.1, pose: {xyz: [0.5, 0, 0.1]},
+         repeat: {count: [3, 3, 1], spacing: [0.1, 0.1, 0], jitter: {xyz: [0.01, 0.01, 0.01], rpy: [0, 0, 0], seed: 3}}}
+  tag: {sphere: 0.03, mass: 0.1, pose: {xyz: [-0.0921, 0, 0.2389]}}
+  lump: {sphere: 0.03, mass: 0.1, pose: {xyz: [0.0484, -0.0304, 0.3204], rpy: [0, -0.3, 1.0]}}
+  ball: {sphere""",
+)
+TIED += """
+filter: [[tag, one], [lump, two]]
+constraints:
+  gear: {type: coupler, joints: [one/ab, one/cd], ratio: 4}
+  belt: {type: coupler, joints: [one/bc, two/bc], ratio: -1}
+  cord: {type: tendon, joints: [one/ab, two/ab], coefficients: [1, 1], lower: -0.05, upper: 0.1, stiffness: 200, damping: 1}
+  hook: {type: ball, a: {link: world, point: [0.2, 0.05, 0.7]}, b: {link: ball, point: [0, 0, 0.1]}}
+  clasp: {type: ball, a: {link: one/a, point: [-0.1, 0, 0]}, b: {link: tag}}
+  glue: {type: weld, a: {link: two/a, point: [-0.1, 0, 0]}, b: {link: lump}}
+  hoop: {type: distance, a: {link: two/a}, b: {link: two/d}, length: 0.6, stiffness: 100, damping: 1}
+  rope: {type: distance, a: {link: two/d}, b: {link: world, point: [0, 0, 1]}, length: 0.8, unilateral: true}
+"""
+TIED += "".join(
+    f"  net{i}{j}{k}: {{type: distance, a: {{link: knot/{i}/{j}/0}}, b: {{link: knot/{i + k}/{j + 1 - k}/0}}, length: 0.1,"
+    f" stiffness: 500, damping: 1}}\n"
+    for k in range(2)
+    for i in range(3 - k)
+    for j in range(2 + k)
+)
+
 TEXTS = {
     "stack-lagged": STACK.replace("LAW", "lagged"),
     "stack-sap": STACK.replace("LAW", "sap"),
@@ -144,6 +174,8 @@ TEXTS = {
     "chain-sap": CHAIN.replace("LAW", "sap"),
     "puppet-lagged": PUPPET.replace("LAW", "lagged"),
     "puppet-similar": PUPPET.replace("LAW", "similar"),
+    "tied-lagged": TIED.replace("LAW", "lagged"),
+    "tied-sap": TIED.replace("LAW", "sap"),
     "logs-sap": LOGS.replace("LAW", "sap"),
     "logs-similar": LOGS.replace("LAW", "similar"),
 }

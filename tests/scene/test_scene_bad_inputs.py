@@ -207,7 +207,6 @@ LATER = {
     "solver: {linear_solver: dense}": 25,
     "solver: {linear_solver: pcg}": 25,
     "solver: {form: momentum}": 16,
-    "constraints: {c: {type: coupler}}": 1,
     "actuators: {g: {joint: a/hinge, kp: 1, target: {times: [0], values: [0]}}}": 40,
     "actuators: {g: {joint: a/hinge, effort: {csv: a.csv}}}": 33,
     "initial: {file: a.h5}": 1,
@@ -236,9 +235,7 @@ def test_what_is_not_built_yet_is_refused_and_not_skipped(line):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("axis: [0, 1, 0]", "friction: 0.5"),
         ("axis: [0, 1, 0]", "locked: true"),
-        ("base: fixed", "base: fixed, joints: {hinge: {friction: 1}}"),
         ("base: fixed", "base: fixed, joints: {hinge: {locked: true}}"),
     ],
 )
@@ -270,7 +267,7 @@ def test_lengths_of_a_capsule_are_named():
 
 def test_values_that_change_nothing_are_accepted_though_their_keys_come_later():
     scene = loads(
-        _arm(("axis: [0, 1, 0]", "friction: 0.0, locked: false, limit: {}"))
+        _arm(("axis: [0, 1, 0]", "locked: false, limit: {}"))
         + "include: []\nconstraints: {}\nsolver: {form: v_star, islands: false, linear_solver: block_sparse}\n"
     )
     assert scene.solver.linear_solver == "block_sparse"

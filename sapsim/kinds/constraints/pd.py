@@ -12,7 +12,7 @@ Parameters: (kp, kd, target, target_velocity, feedforward, lowest, highest).
 """
 
 from sapsim.kinds.base import ConstraintFuncs, ConstraintKind, ConstraintRow
-from sapsim.kinds.constraints.limit import NEAR_RIGID
+from sapsim.kinds.constraints._holonomic import NEAR_RIGID
 
 
 def rows(scene) -> list[ConstraintRow]:
@@ -55,4 +55,4 @@ def make(R):
     return ConstraintFuncs(prepare=prepare)
 
 
-KIND = ConstraintKind(name="pd", order=1, rows=rows, make=make)
+KIND = ConstraintKind(name="pd", order=1, make=make, rows=rows)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sapsim.scene.actuators import read_actuators
+from sapsim.scene.constraint_checks import check_constraints
+from sapsim.scene.constraints import read_constraints, with_mimics
 from sapsim.scene.expectations import read_expect, read_forces
 from sapsim.scene.grammar import INVALID, Section
 from sapsim.scene.inertia_policy import settle_inertias
@@ -61,6 +63,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         world_shapes=_world_shapes(root, materials, report),
         forces=read_forces(root.get("forces"), names, report),
         actuators=read_actuators(root.get("actuators"), names, joints, report),
+        constraints=with_mimics(read_constraints(root.get("constraints"), names, joints, report), joints, report),
         filters=_filters(root, names, report),
         nworld=nworld,
         seed=seed,
@@ -73,6 +76,8 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
     check_masses(scene, report)
     check_shapes(scene.links, sources.geometry, report)
     warn_of_unenforced(scene.joints, report)
+    if not report.errors:
+        check_constraints(scene, report)
     return scene
 
 
