@@ -23,14 +23,16 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from sapsim.dynamics import aba, crba, forces, inverse, kinematics, velocities
+from sapsim.dynamics import aba, crba, forces, inverse, kinematics, solve, velocities
 from sapsim.dynamics.links import LinkInertias, LinkMotion, link_motion, quaternion_matrix
+from sapsim.dynamics.sequence import make_sequence
 from sapsim.kinds.base import registry
 from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
-from sapsim.model.build import BLOCK, build, place_forces
+from sapsim.model.build import build, place_forces
 from sapsim.model.fields import FIELDS
 from sapsim.model.stage import Stage
+from sapsim.model.trees import BLOCK
 
 GPU_LANES = 32
 
@@ -59,9 +61,12 @@ def stages(R) -> list[Stage]:
     """Every stage that the functions launch."""
     return [
         kinematics.make(R),
+        kinematics.make_placements(R),
         forces.make(R),
         inverse.make(R),
         crba.make(R),
+        solve.make_factor(R),
+        solve.make_solve(R),
         aba.make(R),
         velocities.make_set(R),
         velocities.make_get(R),
@@ -81,14 +86,24 @@ class Dynamics:
         model: model.build.Model, host values of all model arrays.
     """
 
-    def __init__(self, scene, *, nworld: int = 1, precision: str = "float64", device: str = "cpu", lanes: int | None = None):
+    def __init__(
+        self,
+        scene,
+        *,
+        nworld: int = 1,
+        precision: str = "float64",
+        device: str = "cpu",
+        lanes: int | None = None,
+        factor: str = "auto",
+    ):
         """`scene` as of `sapsim.load`, or a Simulation, whose scene is taken.  Memory for `nworld` states is allocated.
 
-        `lanes` (a block's threads) changes how fast it runs and not one bit of what comes out.
+        `lanes` (a block's threads) changes how fast it runs and not one bit of what comes out.  `factor` is how mass matrices
+        are factorised: "dense", "sparse", or "auto", which chooses for each tree (model/trees.py).
         """
         scene = getattr(scene, "scene", scene)
         bare = replace(scene, world_shapes=(), forces=(), links=tuple(replace(k, shapes=()) for k in scene.links))
-        self.scene, self.model = scene, build(bare)
+        self.scene, self.model = scene, build(bare, factor)
         self.nworld, self.precision = nworld, precision
         self.R = real(precision)
         self.device = str(wp.get_device(device))
@@ -108,6 +123,7 @@ class Dynamics:
         self._allocate()
 
     def _allocate(self) -> None:
+        self._launches: dict[tuple, list[wp.Launch]] = {}
         self._arrays = Arrays(self.R, self.device, self.nworld, self.model.sizes | {"none": 1})
         for name, values in self.model.arrays.items():
             self._set_model(name, values)
@@ -116,15 +132,31 @@ class Dynamics:
         self._arrays.allocate([f.name for f in FIELDS.values() if f.name in wanted and f.group not in ("topology", "model")])
 
     def _set_model(self, name: str, values: np.ndarray) -> None:
+        self._launches.clear()
         is_topology = FIELDS[name].group == "topology"
         (self._arrays.set_topology if is_topology else self._arrays.set_model)(name, values)
 
     # ---- in and out --------------------------------------------------------------------------------------------------
 
-    def _launch(self, stage: Stage, **scalars: float) -> None:
-        values = {name: self.model.sizes.get(name, 0) for name, _ in stage.scalars} | scalars
-        bound = self._arrays.bind(stage.struct, **values)
-        wp.launch_tiled(stage.kernel, dim=[self.nworld], inputs=[bound], block_dim=self.lanes, device=self.device)
+    def _launch(self, *stages: Stage, **scalars: float) -> None:
+        """The stages in turn; launches are kept, with their arguments, until an array is replaced."""
+        key = (stages, *scalars.items())
+        if key not in self._launches:
+            self._launches[key] = self._record(stages, scalars)
+        for launch in self._launches[key]:
+            launch.launch()
+
+    def _record(self, stages: tuple[Stage, ...], scalars: dict[str, float]) -> list[wp.Launch]:
+        """On the CPU one kernel for all of them, on a GPU kernels of their own, which need fewer registers."""
+        structs = []
+        for stage in stages:
+            values = {name: scalars.get(name, self.model.sizes.get(name, 0)) for name, _ in stage.scalars}
+            structs.append(self._arrays.bind(stage.struct, **values))
+        calls = [(stage.kernel, [struct]) for stage, struct in zip(stages, structs, strict=True)]
+        if len(stages) > 1 and not self.device.startswith("cuda"):
+            calls = [(make_sequence(self.R, stages), structs)]
+        how = {"dim": [self.nworld], "block_dim": self.lanes, "device": self.device, "record_cmd": True}
+        return [wp.launch_tiled(kernel, inputs=inputs, **how) for kernel, inputs in calls]
 
     def _put(self, name: str, at: np.ndarray, values: Any) -> None:
         """Values (W, n) or (n,) in the order of files, into an array in internal order; padding stays zero."""
@@ -145,26 +177,32 @@ class Dynamics:
         """A body array of fields.py, (W, nbody, ...) as float64: that of the state that was last asked about."""
         return self._arrays[name].numpy()[:, : self.model.sizes["nbody"]].astype(float)
 
-    def _place(self, q: Any, v: Any = None) -> None:
-        """Kinematics at a state."""
+    def _set_state(self, q: Any, v: Any = None) -> None:
         self._put("q", self._q_at, q)
         self._put("v", self._v_at, np.zeros(self.nv) if v is None else v)
+
+    def _place(self, q: Any, v: Any = None) -> None:
+        """Kinematics at a state."""
+        self._set_state(q, v)
         self._launch(kinematics.make(self.R))
 
-    def _apply(self, f_ext: Any) -> None:
-        """Sums external forces on bodies, at the placements of the last `_place`."""
+    def _set_forces(self, f_ext: Any) -> None:
         for name, values in place_forces(f_ext or (), self.link_names, self.model.arrays).items():
             self._set_model(name, values)
-        self._launch(forces.make(self.R))
+
+    @property
+    def _mass_matrix(self) -> tuple[Stage, Stage]:
+        """What brings the mass matrix at q into A."""
+        return kinematics.make_placements(self.R), crba.make(self.R)
 
     # ---- functions ---------------------------------------------------------------------------------------------------
 
     def rnea(self, q, v, a, f_ext=None) -> np.ndarray:
         """Inverse dynamics: tau (W, nv) [N or N m] of the motion q, v, a under external forces (a list of ExternalForce)."""
-        self._place(q, v)
-        self._apply(f_ext)
+        self._set_state(q, v)
+        self._set_forces(f_ext)
         self._put("vdot", self._v_at, a)
-        self._launch(inverse.make(self.R))
+        self._launch(kinematics.make(self.R), forces.make(self.R), inverse.make(self.R))
         return self._get("tau_motion")
 
     def nonlinear_effects(self, q, v, f_ext=None) -> np.ndarray:
@@ -173,19 +211,29 @@ class Dynamics:
 
     def crba(self, q) -> np.ndarray:
         """The mass matrix M (W, nv, nv) with armature, by composite rigid bodies."""
-        self._place(q)
-        self._launch(crba.make(self.R), h=0.0)
+        self._set_state(q)
+        self._launch(*self._mass_matrix, h=0.0)
         return self._dense(self._arrays["A"].numpy().astype(float))
+
+    def solve(self, q, tau) -> np.ndarray:
+        """M(q)^-1 tau (W, nv) by the factor of every tree's mass matrix; not a number where that is not positive definite."""
+        self._set_state(q)
+        self._put("tau_motion", self._v_at, tau)
+        self._launch(*self._mass_matrix, solve.make_factor(self.R), solve.make_solve(self.R), h=0.0)
+        m = self.model.arrays
+        tree = np.asarray(m["body_tree"], int)[np.asarray(m["dof_to_body"], int)]
+        failed = self._arrays["free_status"].numpy()[:, tree]
+        return np.where(failed == 0, self._get("vdot"), np.nan)
 
     def aba(self, q, v, tau, f_ext=None) -> np.ndarray:
         """Forward dynamics: the acceleration a (W, nv) under tau and external forces, by articulated bodies.
 
         What comes out is not finite, or not meaningful, where M is not positive definite.
         """
-        self._place(q, v)
-        self._apply(f_ext)
+        self._set_state(q, v)
+        self._set_forces(f_ext)
         self._put("tau_motion", self._v_at, tau)
-        self._launch(aba.make(self.R))
+        self._launch(kinematics.make(self.R), forces.make(self.R), aba.make(self.R))
         return self._get("vdot")
 
     def forward_kinematics(self, q, v=None) -> LinkMotion:
@@ -207,7 +255,7 @@ class Dynamics:
         if body < 0:
             return J
         of_dof = np.asarray(m["dof_to_body"], int)
-        moves = (of_dof <= body) & (body <= np.asarray(m["body_last"])[of_dof])
+        moves = (of_dof <= body) & (body <= self.model.body_last[of_dof])
         S_T = np.swapaxes(self._arrays["S_T"].numpy()[:, self._v_at[moves]].astype(float), 1, 2)
         r = (p_WP - self._arrays["p_WT"].numpy()[:, m["body_tree"][body]])[:, None]
         v = np.swapaxes(S_T[:, 3:], 1, 2) + np.cross(np.swapaxes(S_T[:, :3], 1, 2), r)
@@ -298,20 +346,15 @@ class Dynamics:
         return self.model.q0
 
     def _dense(self, blocks: np.ndarray) -> np.ndarray:
-        """(W, nv, nv) of the lower 3x3 blocks of all trees, (W, nA, 3, 3)."""
+        """(W, nv, nv) of the stored 3x3 blocks (model/trees.py), (W, nA, 3, 3)."""
         m = self.model.arrays
         ndof = self.model.sizes["ndof"]
         full = np.zeros((self.nworld, ndof, ndof))
-        for t in range(self.model.sizes["ntree"]):
-            first, nb = int(m["tree_block_start"][t]), int(m["tree_block_start"][t + 1] - m["tree_block_start"][t])
-            at = int(m["tree_A_start"][t])
-            for r in range(nb):
-                for c in range(r + 1):
-                    rows, columns = (
-                        slice(BLOCK * (first + r), BLOCK * (first + r + 1)),
-                        slice(BLOCK * (first + c), BLOCK * (first + c + 1)),
-                    )
-                    full[:, columns, rows] = np.swapaxes(blocks[:, at], 1, 2)
-                    full[:, rows, columns] = blocks[:, at]
-                    at += 1
+        for r, (at, depth) in enumerate(zip(m["A_row"], m["block_depth"], strict=True)):
+            c = r
+            for place in range(int(at) + int(depth), int(at) - 1, -1):
+                rows, columns = slice(BLOCK * r, BLOCK * (r + 1)), slice(BLOCK * c, BLOCK * (c + 1))
+                full[:, columns, rows] = np.swapaxes(blocks[:, place], 1, 2)
+                full[:, rows, columns] = blocks[:, place]
+                c = int(m["block_parent"][c])
         return full[:, self._v_at[:, None], self._v_at]

@@ -7,11 +7,10 @@ import numpy as np
 from sapsim.kinds.base import code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
 from sapsim.model.pairs import PairTable, find_pairs
+from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
 from sapsim.scene.poses import compose, matrix
 from sapsim.scene.spec import Scene, Shape
-
-BLOCK = 3  # degrees of freedom to a block of the linear algebra
 
 
 @dataclass
@@ -38,13 +37,18 @@ class Model:
     pairs: PairTable
     slots: int  # most Jacobian blocks of a contact
     constraints: ConstraintTable
+    body_last: np.ndarray  # (nbody,) last body of the subtree: a depth-first order makes it a range
 
 
-def build(scene: Scene) -> Model:
-    """The model of a scene.  Expects a scene that `scene.read.load` accepted."""
+def build(scene: Scene, factor: str = "auto") -> Model:
+    """The model of a scene that `scene.read.load` accepted; `factor`: how mass matrices are factorised (model/trees.py)."""
     groups = group_links(scene)
     trees = _trees(groups)
     arrays = _body_arrays(scene, groups, trees)
+    body_last = subtree_ends(arrays["body_parent"])
+    blocks = block_tree(arrays["dof_body"], arrays["body_parent"], body_last)
+    factor_arrays, factor_sizes = factors(factor, arrays["tree_block_start"], arrays["dof_body"], blocks)
+    arrays |= levels(arrays["body_parent"]) | blocks | factor_arrays
     external = _external_order(scene, groups, arrays)
     shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
@@ -53,7 +57,7 @@ def build(scene: Scene) -> Model:
     constraints = place_constraints(scene, joint_body, arrays)
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
-    sizes = _sizes(arrays, external)
+    sizes = _sizes(arrays, external) | factor_sizes
     return Model(
         arrays=arrays,
         sizes=sizes,
@@ -64,6 +68,7 @@ def build(scene: Scene) -> Model:
         pairs=pairs,
         slots=_slots(arrays, pairs),
         constraints=constraints,
+        body_last=body_last,
         **external,
     )
 
@@ -84,22 +89,19 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
     kinds = [registry("joints")[scene.joints[g.joint].kind] for g in bodies]
     nv = np.array([k.nv for k in kinds], np.int32)
     parent = np.array([g.parent - 1 for g in bodies], np.int32)
+    starts = starts_branch(parent, subtree_ends(parent), nv)
     body_tree = np.zeros(nbody, np.int32)
     body_dof = np.zeros(nbody, np.int32)
-    block_start, A_start, dof_body = [0], [0], []
+    block_start, dof_body = [0], []
     for t, members in enumerate(trees):
         for b in members:
             body_tree[b] = t
+            if starts[b]:
+                dof_body.extend([-1] * (-len(dof_body) % BLOCK))
             body_dof[b] = len(dof_body)
             dof_body.extend([b] * nv[b])
         dof_body.extend([-1] * (-len(dof_body) % BLOCK))
         block_start.append(len(dof_body) // BLOCK)
-        nb = block_start[-1] - block_start[-2]
-        A_start.append(A_start[-1] + nb * (nb + 1) // 2)
-    last = np.arange(nbody, dtype=np.int32)
-    for b in range(nbody - 1, -1, -1):
-        if parent[b] >= 0:
-            last[parent[b]] = max(last[parent[b]], last[b])
     joints = [scene.joints[g.joint] for g in bodies]
     ndof = len(dof_body)
     per_dof = {name: np.zeros(ndof) for name in ("armature", "damping", "stiffness", "reference")}
@@ -112,9 +114,7 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
     return {
         "tree_body_start": np.cumsum([0] + [len(m) for m in trees]),
         "tree_block_start": np.array(block_start),
-        "tree_A_start": np.array(A_start),
         "body_parent": parent,
-        "body_last": last,
         "body_joint": np.array([code("joints", k.name) for k in kinds], np.int32),
         "body_q_start": q_start[:-1],
         "body_dof_start": body_dof,
@@ -284,7 +284,9 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nbody": len(arrays["body_parent"]),
         "ntree": len(arrays["tree_body_start"]) - 1,
         "nblock": int(arrays["tree_block_start"][-1]),
-        "nA": int(arrays["tree_A_start"][-1]),
+        "nA": len(arrays["A_mask"]),
+        "nlevel": len(arrays["level_start"]) - 1,
+        "nchild": len(arrays["child_body"]),
         "ndof": len(arrays["dof_body"]),
         "npath": len(arrays["body_path"]),
         "nforce": len(arrays["force_frame"]),

@@ -40,9 +40,22 @@ def _rows(group: str, table: str) -> list[Field]:
 _TOPOLOGY = """
 tree_body_start   | ntree+1  | int | -  | - | build | bodies of tree t: [t] .. [t+1], depth first
 tree_block_start  | ntree+1  | int | -  | - | build | 3-blocks of degrees of freedom of tree t
-tree_A_start      | ntree+1  | int | -  | - | build | lower 3x3 blocks of A of tree t, row by row: r (r+1)/2 + c
+factor_tree       | ntree    | int | -  | - | build | trees by how A is factorised: nsmall dense ones of a lane each, dense ones to `ndense`, sparse ones
+block_parent      | nblock   | int | -  | - | build | parent in the tree of 3-blocks (model/trees.py), -1 = none
+block_depth       | nblock   | int | -  | - | build | number of its ancestors
+block_last        | nblock   | int | -  | - | build | last block of its subtree, which is a range
+A_row             | nblock   | int | -  | - | build | first block of a row of A, which holds the path from the root: (r, c) at A_row[r] + block_depth[c]
+A_mask            | nA       | int | -  | - | build | bit 3 i + j: entry (i, j) of a block of A is no structural zero
+L_row             | nblock   | int | -  | - | build | first block of a row of the factor: all of the tree up to the diagonal where it is dense, as in A where it is sparse
+L_diagonal        | nblock   | int | -  | - | build | its last one, on the diagonal
+sparse_start      | nsparse_part+1 | int | - | - | build | blocks of sparse factors by depth d in the tree of blocks: [2 d] on the diagonal, [2 d + 1] the others
+sparse_row        | nsparse  | int | -  | - | build | row of such a block
+sparse_place      | nsparse  | int | -  | - | build | its place in the row: depth of its column
+level_start       | nlevel+1 | int | -  | - | build | bodies of one depth, over all trees
+level_body        | nbody    | int | -  | - | build | those bodies, ascending
+child_start       | nbody+1  | int | -  | - | build | bodies whose parent is the body
+child_body        | nchild   | int | -  | - | build | those bodies, descending
 body_parent       | nbody    | int | -  | - | build | parent body, -1 = world
-body_last         | nbody    | int | -  | - | build | last body of the subtree (depth-first order makes it a range)
 body_joint        | nbody    | int | -  | - | build | code of the joint kind that carries the body
 body_q_start      | nbody    | int | -  | - | build | first coordinate of that joint
 body_dof_start    | nbody    | int | -  | - | build | first (padded) degree of freedom of that joint
@@ -118,6 +131,7 @@ R_WB           | nbody   | mat33 | -      | W | kinematics  | the same as a matr
 V_WB           | nbody   | vec6  | rad/s, m/s | W at Bo | kinematics | body twist
 A_WB           | nbody   | vec6  | rad/s^2, m/s^2 | W at Bo | kinematics | acceleration at zero joint acceleration, less gravity
 R_WF           | nbody   | mat33 | -      | W | kinematics  | orientation of the joint frame on the parent
+p_WBcm         | nbody   | vec3  | m      | W | kinematics  | the body's mass centre
 p_WT           | ntree   | vec3  | m      | W | kinematics  | reference point of the tree: its mass centre
 S_T            | ndof    | vec6  | -      | W at T | kinematics | motion subspace
 F_applied      | nbody   | vec6  | N m, N | W at Bo | forces  | applied torque and force
@@ -127,7 +141,8 @@ tau_b          | nblock  | vec3@tau | N, N m | - | rne      | tau in blocks
 I_T            | nbody   | vec10 | kg, kg m, kg m^2 | W at T | crba | composite inertia of the subtree
 A              | nA      | mat33 | kg, kg m, kg m^2 | - | crba | lower blocks of M + armature + h damping
 dinv           | nblock  | vec3  | 1/A    | - | crba        | 1 / diag(A), zero in padding
-L              | nA      | mat33 | A^0.5  | - | free_motion | Cholesky factor of A per tree; its diagonal blocks are inverted
+L              | nL      | mat33 | A^0.5  | - | free_motion | factor of A per tree (linalg/tree_factor.py); its diagonal blocks are inverted
+solve_b        | nblock  | vec3  | N s    | - | free_motion | a solution half done
 v_star         | ndof    | real  | m/s, rad/s | - | free_motion | v0 + h A^-1 tau
 v_star_b       | nblock  | vec3@v_star | m/s, rad/s | - | free_motion | v_star in blocks
 free_status    | ntree   | int   | -      | - | free_motion | 1 where A of the tree could not be factorised
@@ -225,8 +240,10 @@ rec_scalars        | crow ccontact | vec3 | m, N/m, - | - | record_contacts | de
 _DYNAMICS = """
 v_out          | nv      | real  | m/s, rad/s | - | get_velocity | velocities in the order of files
 vdot           | ndof    | real  | m/s^2, rad/s^2 | - | aba  | joint accelerations; given to `inverse`
+vdot_b         | nblock  | vec3@vdot | m/s^2, rad/s^2 | - | aba | vdot in blocks
 dA_T           | nbody   | vec6  | rad/s^2, m/s^2 | W at T | inverse | what joint accelerations add to a body's acceleration
 tau_motion     | ndof    | real  | N, N m | - | inverse     | generalized force that the motion needs beside applied forces; given to `aba`
+tau_motion_b   | nblock  | vec3@tau_motion | N, N m | - | inverse | tau_motion in blocks
 IA_ww          | nbody   | mat33 | kg m^2 | W at T | aba    | articulated inertia, angular block
 IA_wv          | nbody   | mat33 | kg m   | W at T | aba    | its coupling block, angular rows
 IA_vv          | nbody   | mat33 | kg     | W at T | aba    | its linear block

@@ -11,13 +11,16 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.tree_blocks import make_tree_blocks
+
 SUMS = 32
 
 
 def make_gradient(R, struct, law, bounded):
     """wp.funcs over the Newton struct; each of them is one phase between barriers."""
-    real, vec3, vec4, mat33 = R.t, R.vec3, R.vec4, R.mat33
-    blocks, vectors = wp.array2d(dtype=mat33), wp.array2d(dtype=vec3)
+    real, vec3, vec4 = R.t, R.vec3, R.vec4
+    vectors = wp.array2d(dtype=vec3)
+    A_times = make_tree_blocks(R, struct).times
 
     @wp.func
     def contact_times(s: struct, w: int, c: int, x: vectors) -> vec3:
@@ -29,28 +32,17 @@ def make_gradient(R, struct, law, bounded):
         return y
 
     @wp.func
-    def A_times(A: blocks, w: int, start: int, nb: int, r: int, x: vectors, first: int) -> vec3:
-        """Block row r of A x for the tree whose blocks of x start at `first`."""
-        y = vec3(real(0.0))
-        row = start + (r * (r + 1)) // 2
-        for c in range(r + 1):
-            y += A[w, row + c] * x[w, first + c]
-        for c in range(r + 1, nb):
-            y += wp.transpose(A[w, start + (c * (c + 1)) // 2 + r]) * x[w, first + c]
-        return y
-
-    @wp.func
     def start_momentum(s: struct, w: int, lane: int):
         """A v_star and A (v - v_star) at the guess; the latter is carried along by alpha A dv afterwards."""
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
             first = s.tree_block_start[t]
-            nb = s.tree_block_start[t + 1] - first
-            for r in range(nb):
-                s.Av_star[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.v_star_b, first)
-                s.dv[w, first + r] = s.v_next_b[w, first + r] - s.v_star_b[w, first + r]
-            for r in range(nb):
-                s.momentum[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
+            end = s.tree_block_start[t + 1]
+            for r in range(first, end):
+                s.Av_star[w, r] = A_times(s, w, r, s.v_star_b)
+                s.dv[w, r] = s.v_next_b[w, r] - s.v_star_b[w, r]
+            for r in range(first, end):
+                s.momentum[w, r] = A_times(s, w, r, s.dv)
 
     @wp.func
     def move(s: struct, w: int, lane: int, alpha: real):
@@ -155,14 +147,12 @@ def make_gradient(R, struct, law, bounded):
         """A dv, and per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
-            first = s.tree_block_start[t]
-            nb = s.tree_block_start[t + 1] - first
             sums = vec4(real(0.0))
-            for r in range(nb):
-                dv = s.dv[w, first + r]
-                Adv = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
-                s.Adv[w, first + r] = Adv
-                sums += vec4(wp.dot(dv, s.momentum[w, first + r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, first + r]), real(0.0))
+            for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+                dv = s.dv[w, r]
+                Adv = A_times(s, w, r, s.dv)
+                s.Adv[w, r] = Adv
+                sums += vec4(wp.dot(dv, s.momentum[w, r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, r]), real(0.0))
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(

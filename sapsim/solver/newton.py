@@ -17,6 +17,7 @@ from sapsim.kinds.base import registry
 from sapsim.kinds.constraints._bounded import make_bounded
 from sapsim.linalg.block_sparse import make_block_sparse
 from sapsim.linalg.elimination import make_elimination
+from sapsim.linalg.tree_blocks import ARRAYS as BLOCKS
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
@@ -26,7 +27,7 @@ from sapsim.solver.line_search import make_line_search
 from sapsim.status import StepStatus
 
 ARRAYS = (
-    "tree_block_start", "tree_A_start", "A", "dinv", "v_b", "v_star_b", "v_next_b", "stopped",
+    "tree_block_start", *BLOCKS, "dinv", "v_b", "v_star_b", "v_next_b", "stopped",
     "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
     "npart", "part_tree", "tree_part", "part_start", "part_side",
     "vc", "dvc", "gamma", "G", "grad", "momentum", "Av_star", "Adv", "dv", "part_sum", "lane_sum",

@@ -45,16 +45,18 @@ class Simulation:
         precision: str = "float64",
         lanes: int | None = None,
         fused: bool | None = None,
+        factor: str = "auto",
     ):
         """Builds the model and allocates.  `lanes` (a block's threads) and `fused` (one kernel instead of captured graphs)
-        change how fast it runs and not one bit of what comes out.  Raises MachineError where the device is missing or too
-        small.
+        change how fast it runs and not one bit of what comes out.  `factor` is how mass matrices are factorised: "dense",
+        "sparse", or "auto", which chooses for each tree (model/trees.py).  Raises MachineError where the device is missing or
+        too small.
         """
         self.scene = scene = for_precision(scene, precision)
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)
-        self.model = build(scene)
+        self.model = build(scene, factor)
         self.R = real(precision)
         on_gpu = self.device.startswith("cuda")
         self.lanes = lanes or (GPU_LANES if on_gpu else 1)
