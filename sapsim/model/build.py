@@ -119,6 +119,7 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
         "body_q_start": q_start[:-1],
         "body_dof_start": body_dof,
         "body_nv": nv,
+        "body_link": np.array([g.root for g in bodies], np.int32),
         "body_tree": body_tree,
         "body_path_start": path_start,
         "body_path": path,
@@ -183,6 +184,9 @@ def _external_order(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.
     arrays["coordinate_from"] = np.array(coordinate_from)
     arrays["dof_from"], arrays["dof_entry"] = np.array(dof_from), np.array(dof_entry)
     arrays["dof_to_body"] = np.array(dof_to_body)
+    joints = [g.joint for g in groups[1:]]
+    arrays["body_q_from"] = np.array([q_start[j] for j in joints], np.int32)
+    arrays["body_qd_from"] = np.array([qd_start[j] for j in joints], np.int32)
     return out | {
         "q0": np.array(q0, float),
         "qd0": np.array(qd0, float),

@@ -47,6 +47,9 @@ body_joint        | nbody    | int | -  | - | build | code of the joint kind tha
 body_q_start      | nbody    | int | -  | - | build | first coordinate of that joint
 body_dof_start    | nbody    | int | -  | - | build | first (padded) degree of freedom of that joint
 body_nv           | nbody    | int | -  | - | build | number of its degrees of freedom
+body_link         | nbody    | int | -  | - | build | root link of the body, whose frame is the body's
+body_q_from       | nbody    | int | -  | - | build | first coordinate of the body's joint in the order of files
+body_qd_from      | nbody    | int | -  | - | build | first velocity of the body's joint in the order of files
 body_tree         | nbody    | int | -  | - | build | tree of the body
 body_path_start   | nbody+1  | int | -  | - | build | 3-blocks that hold degrees of freedom of the body's ancestors or itself
 body_path         | npath    | int | -  | - | build | those blocks, ascending
@@ -212,6 +215,7 @@ rec_Q              | crow nlink | quat   | - | W | record_state | link orientati
 rec_V              | crow nlink | vec6   | m/s, rad/s | W at Lcm | record_state | [v_com; omega]
 rec_stat           | crow nstat | int    | - | - | record_state | integers of the row (step/record.py)
 rec_real           | crow nmerged_real | real | - | - | record_state | residual, scale, cost
+rec_energy         | crow       | vec3   | J | - | record_energy | kinetic, potential, elastic energy; where the scene records them
 rec_constraint     | crow nconstraint | real | N s, N m s | - | record_state | impulses of constraint rows
 rec_pair           | crow ccontact | int | - | - | record_contacts | pair of a contact
 rec_feature        | crow ccontact | int | - | - | record_contacts | its feature

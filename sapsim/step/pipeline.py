@@ -15,7 +15,7 @@ from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
 from sapsim.solver import constraints, jacobian, newton, problem
-from sapsim.step import integrate, record
+from sapsim.step import energy, integrate, record
 
 
 def step_stages(R: Real, law: str) -> list[Stage]:
@@ -47,7 +47,7 @@ def begin_stages(R: Real) -> list[Stage]:
 
 def all_stages(R: Real, law: str) -> list[Stage]:
     """Every stage that a run can launch, once."""
-    return list({s.name: s for s in step_stages(R, law) + begin_stages(R)}.values())
+    return list({s.name: s for s in [*step_stages(R, law), *begin_stages(R), energy.make(R)]}.values())
 
 
 @dataclass
