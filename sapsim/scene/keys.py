@@ -204,7 +204,7 @@ _OVERLAYS = {
     "links": Key(MapOf(LINK_OVERLAY, "link", named_elsewhere=True), "changes of links of the model"),
     "joints": Key(MapOf(JOINT_OVERLAY, "joint", named_elsewhere=True), "changes of joints of the model"),
 }
-_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Later(), "")}
+_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Text("a path"), "an MJCF file; needs the package mujoco")}
 _inertia_policy = Key(Choice(("error", "estimate", "fix")), "what is done about impossible inertias; default: error")
 
 MODEL_IN_FILE = Record(

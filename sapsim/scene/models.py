@@ -15,7 +15,7 @@ from sapsim.scene.limits import read_limit
 from sapsim.scene.materials import Materials, read_shapes
 from sapsim.scene.poses import as_vec3, read_pose
 from sapsim.scene.report import Report, did_you_mean, listing
-from sapsim.scene.spec import WORLD, Inertial, Limit, Mimic, Pose, Shape, UnbuiltShape, Vec3, Where
+from sapsim.scene.spec import WORLD, Actuator, Inertial, Limit, Mimic, Pose, Shape, UnbuiltShape, Vec3, Where
 
 AXIS2: Vec3 = (0.0, 1.0, 0.0)  # the second axis where the file gives none
 PARALLEL = 1.0e-6  # two unit vectors whose cross product is shorter are one direction
@@ -55,6 +55,7 @@ class ModelJoint:
     friction: float = 0.0
     limit: Limit = field(default_factory=Limit)
     mimic: Mimic | None = None
+    start: tuple[float, ...] | None = None  # coordinates where an instance gives none; None: neutral
 
 
 @dataclass
@@ -79,6 +80,8 @@ class Model:
         False  # whether a file describes it; then `base: fixed` is also allowed where its joints start at the world
     )
     policy: str = "error"  # what is done about impossible inertias (inertia_policy.py)
+    filters: tuple[tuple[str, str], ...] = ()  # pairs of links that are never tested
+    actuators: tuple[Actuator, ...] = ()  # under names of the model
     defaults: Section | None = None  # material, gravity, collision, self_collision, velocity
 
     @property

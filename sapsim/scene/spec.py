@@ -55,6 +55,7 @@ class Shape:
     material: Material
     material_name: str = ""
     where: Where = Where()
+    bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
 
 
 @dataclass(frozen=True)

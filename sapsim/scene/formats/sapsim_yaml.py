@@ -60,8 +60,8 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         joints=joints,
         world_shapes=_world_shapes(root, materials, report),
         forces=read_forces(root.get("forces"), names, report),
-        actuators=read_actuators(root.get("actuators"), names, joints, report),
-        filters=_filters(root, names, report),
+        actuators=read_actuators(root.get("actuators"), placed.actuators, names, joints, report),
+        filters=_filters(root, placed.filters, names, report),
         nworld=nworld,
         seed=seed,
         output=read_output(root, nworld, report),
@@ -112,6 +112,8 @@ def _place_all(root: Section, materials: Materials, names: Names, sources: Sourc
 def _append(placed: Placed, more: Placed) -> None:
     placed.links.extend(more.links)
     placed.joints.extend(more.joints)
+    placed.filters.extend(more.filters)
+    placed.actuators.extend(more.actuators)
 
 
 def _check_default_materials(root: Section, materials: Materials, report: Report) -> None:
@@ -127,9 +129,9 @@ def _world_shapes(root: Section, materials: Materials, report: Report) -> tuple[
     return name_shapes(read_shapes(items, materials, report), WORLD)
 
 
-def _filters(root: Section, names: Names, report: Report) -> tuple[tuple[str, str], ...]:
-    """Pairs of links that are never tested, each once, names in order."""
-    pairs: dict[tuple[str, str], None] = {}
+def _filters(root: Section, of_models: list[tuple[str, str]], names: Names, report: Report) -> tuple[tuple[str, str], ...]:
+    """Pairs of links that are never tested, each once, names in order: those of models, then those of the scene."""
+    pairs = {(a, b) if a < b else (b, a): None for a, b in of_models}
     for where, pair in root.get("filter", []):
         sides = [names.expand(name, place, report) for place, name in pair]
         if not pair.complete:
