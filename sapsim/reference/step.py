@@ -104,11 +104,16 @@ class Twin:
         kin = calc_kinematics(system, q, v0)
         free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step)
         contacts = calc_contacts(scene, system, kin, free.A, v0)
-        constraints = calc_constraints(scene, system, free.A, q, v0, free.v_star)
-        dofs = participating_dofs(system, contacts, constraints)
+        whole = settings.form == "momentum"  # every tree takes part; v_star is not known, so no constraint is out of reach
+        reach = np.full_like(v0, np.inf) if whole else free.v_star
+        constraints = calc_constraints(scene, system, free.A, q, v0, reach)
+        dofs = np.arange(system.nv) if whole else participating_dofs(system, contacts, constraints)
         v, solved = free.v_star.copy(), Solution(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
-        if contacts or constraints:
-            solved = solve(build_problem(contacts, constraints, free.A, free.v_star, dofs), v0[dofs], settings)
+        if dofs.size:
+            problem = build_problem(contacts, constraints, free.A, v0 if whole else free.v_star, dofs)
+            if whole:
+                problem.impulse = scene.time_step * free.tau
+            solved = solve(problem, v0[dofs], settings)
             v[dofs] = solved.v
         for contact, gamma, vc in zip(contacts, solved.gamma, solved.vc, strict=True):
             contact.gamma, contact.vc = gamma, vc

@@ -96,7 +96,7 @@ SOLVER = Record(
         "max_iterations": Key(Integer(least=1, most=2**31 - 1), "of Newton's method, a step"),
         "line_search": Key(Choice(("exact", "backtracking")), "the root of the derivative, or Armijo's rule"),
         "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), "how Newton's step is solved for"),
-        "form": Key(Choice(("v_star",), later=("momentum",)), "which convex problem is solved"),
+        "form": Key(Choice(("v_star", "momentum")), "how the convex problem states free motion; the minimum is the same"),
         "islands": Key(Later(_flag, neutral=False), "solve each island by itself"),
         "on_failure": Key(Choice(("continue", "stop")), "what the other worlds do when one fails"),
     }

@@ -56,6 +56,7 @@ class Simulation:
         self.device = resolve_device(device)
         self.model = build(scene)
         self.R = real(precision)
+        self._variant = (self.R, scene.contact.law, scene.solver.form)
         on_gpu = self.device.startswith("cuda")
         self.lanes = lanes or (GPU_LANES if on_gpu else 1)
         self._fused = not on_gpu if fused is None else fused
@@ -227,8 +228,8 @@ class Simulation:
 
     def _run(self, n: int) -> None:
         if self._fused:
-            stages = step_stages(self.R, self.scene.contact.law)
-            kernel = fused_step.make(self.R, self.scene.contact.law)
+            stages = step_stages(*self._variant)
+            kernel = fused_step.make(*self._variant)
             self._launcher.launch_kernel(kernel, [n, *map(self._launcher.bound, stages)])
             n = 0
         for steps in (GRAPH_STEPS, 1):
@@ -239,7 +240,7 @@ class Simulation:
 
     def _graph(self, steps: int) -> wp.Graph:
         if steps not in self._graphs:
-            stages = step_stages(self.R, self.scene.contact.law)
+            stages = step_stages(*self._variant)
             for stage in stages:  # modules load before a capture
                 wp.load_module(stage.kernel.module, device=self.device, block_dim=self.lanes)
             with _CAPTURE:

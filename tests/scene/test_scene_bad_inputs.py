@@ -206,7 +206,6 @@ LATER = {
     "solver: {islands: true}": 10,
     "solver: {linear_solver: dense}": 25,
     "solver: {linear_solver: pcg}": 25,
-    "solver: {form: momentum}": 16,
     "constraints: {c: {type: coupler}}": 1,
     "actuators: {g: {joint: a/hinge, kp: 1, target: {times: [0], values: [0]}}}": 40,
     "actuators: {g: {joint: a/hinge, effort: {csv: a.csv}}}": 33,
