@@ -7,7 +7,7 @@ import warp as wp
 
 @cache
 def make_A_times(R):
-    """wp.func A_times(A, w, start, nb, r, x, first) -> vec3: block row r of A x; the blocks of the tree start at `first` in x."""
+    """wp.func A_times(A, w, start, nb, r, x, first) -> vec3: block row r of A x, for a tree whose x starts at block `first`."""
     real, vec3 = R.t, R.vec3
     blocks, vectors = wp.array2d(dtype=R.mat33), wp.array2d(dtype=vec3)
 
