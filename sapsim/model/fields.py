@@ -63,7 +63,7 @@ row_offset        | none     | int | -  | - | block | [0]: rows recorded before 
 coordinate_from   | nq       | int | -  | - | build | internal coordinate of an external one
 dof_from          | nv       | int | -  | - | build | internal first entry of the joint of an external velocity
 dof_entry         | nv       | int | -  | - | build | which of the joint's velocities it is
-dof_to_body       | nv       | int | -  | - | build | body of that joint
+dof_to_body       | nv       | int | -  | - | build | body of that joint, -1 where it is locked
 constraint_kind   | nconstraint | int | - | - | build | code of the kind of a constraint row; rows are in the order of files
 constraint_coordinate | nconstraint | int | - | - | build | coordinate on which it acts
 constraint_block  | nconstraint | int | - | - | build | 3-block of its degree of freedom

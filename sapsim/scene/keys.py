@@ -173,7 +173,7 @@ JOINT = Record(
         "armature": Key(_not_negative, "[kg or kg m^2]"),
         "stiffness": Key(_not_negative, "of a spring [N/m or N m/rad]; joints of one degree of freedom"),
         "reference": Key(_number, "coordinate at which the spring is at rest [m or rad]"),
-        "locked": Key(Later(_flag, neutral=False), ""),
+        "locked": Key(_flag, "held at its initial coordinates: its degrees of freedom are taken out"),
         "collide": Key(_flag, "whether the two bodies of the joint may touch"),
     }
 )

@@ -236,9 +236,7 @@ def test_what_is_not_built_yet_is_refused_and_not_skipped(line):
     ("old", "new"),
     [
         ("axis: [0, 1, 0]", "friction: 0.5"),
-        ("axis: [0, 1, 0]", "locked: true"),
         ("base: fixed", "base: fixed, joints: {hinge: {friction: 1}}"),
-        ("base: fixed", "base: fixed, joints: {hinge: {locked: true}}"),
     ],
 )
 def test_what_is_not_built_yet_in_a_model_is_refused(old, new):
