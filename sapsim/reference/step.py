@@ -94,8 +94,15 @@ class Twin:
         """Internal velocities of an external state."""
         return velocity_from_external(self.system, *self.locked.reduce(q, qd))
 
-    def step(self, q: np.ndarray, qd: np.ndarray, step_index: int = 0, relative_tolerance: float | None = None) -> StepResult:
-        """The step from t = step_index h.  `relative_tolerance` replaces the scene's."""
+    def step(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        step_index: int = 0,
+        relative_tolerance: float | None = None,
+        effort: np.ndarray | None = None,
+    ) -> StepResult:
+        """The step from t = step_index h.  `relative_tolerance` replaces the scene's; `effort` (nv,) is added to tau."""
         scene, system = self.scene, self.system
         q, qd = self.locked.reduce(q, qd)
         settings = scene.solver
@@ -104,7 +111,7 @@ class Twin:
 
         v0 = velocity_from_external(system, q, qd)
         kin = calc_kinematics(system, q, v0)
-        free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step)
+        free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step, effort)
         contacts = calc_contacts(scene, system, kin, free.A, v0)
         whole = settings.form == "momentum"  # every tree takes part; v_star is not known, so no constraint is out of reach
         reach = np.full_like(v0, np.inf) if whole else free.v_star

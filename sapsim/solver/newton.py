@@ -12,6 +12,7 @@ no part: they get v_star; a world where none does gets no iteration.  In the mom
 """
 
 from functools import cache
+from types import SimpleNamespace
 
 import warp as wp
 
@@ -51,19 +52,33 @@ OPTIMALITY, COST = 1, 2  # bits of solve_int[1]
 
 
 @cache
-def make(R, law_name: str, form_name: str = "v_star") -> Stage:
-    """The stage `newton` of a contact law and a form of the problem; writes v_next, gamma, vc and the solve_* results."""
-    real = R.t
+def make_parts(R, law_name: str, form_name: str) -> SimpleNamespace:
+    """The struct of a contact law and a form of the problem, and the functions over it that the solve is made of."""
     law = registry("contacts")[law_name].make(R)
     bounded = make_bounded(R)
     scalars = SCALARS + forms.SCALARS[form_name]
     struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name], scalars)
     form = forms.make_form(R, struct, form_name)
     gradient = make_gradient(R, struct, law, bounded, form)
-    hessian = make_hessian(R, struct, law, bounded)
-    search = make_line_search(R, struct, law, bounded, gradient)
-    symbolic = make_elimination(struct)
-    sparse = make_block_sparse(R, struct)
+    return SimpleNamespace(
+        struct=struct,
+        scalars=scalars,
+        form=form,
+        gradient=gradient,
+        hessian=make_hessian(R, struct, law, bounded),
+        search=make_line_search(R, struct, law, bounded, gradient),
+        symbolic=make_elimination(struct),
+        sparse=make_block_sparse(R, struct),
+    )
+
+
+@cache
+def make(R, law_name: str, form_name: str = "v_star") -> Stage:
+    """The stage `newton` of a contact law and a form of the problem; writes v_next, gamma, vc and the solve_* results."""
+    real = R.t
+    parts = make_parts(R, law_name, form_name)
+    struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
+    search, symbolic, sparse = parts.search, parts.symbolic, parts.sparse
 
     @wp.func
     def start(s: struct, w: int, lane: int):
@@ -184,4 +199,4 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
             for i in range(3):
                 s.solve_real[w, i] = real(0.0)
 
-    return make_stage(variant(f"newton_{law_name}", form_name), R, struct, newton, scalars)
+    return make_stage(variant(f"newton_{law_name}", form_name), R, struct, newton, parts.scalars)
