@@ -206,6 +206,7 @@ def _place_joint(name: str, joint: str, content: ModelJoint, X_WI: Pose, X_IP: P
         reference=content.reference,
         axis2=content.axis2,
         pitch=content.pitch,
+        locked=content.locked,
     )
 
 

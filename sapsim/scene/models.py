@@ -56,6 +56,7 @@ class ModelJoint:
     limit: Limit = field(default_factory=Limit)
     mimic: Mimic | None = None
     start: tuple[float, ...] | None = None  # coordinates where an instance gives none; None: neutral
+    locked: bool = False
 
 
 @dataclass
@@ -178,6 +179,7 @@ def _read_joint(model: Model, name: str, section: Section, report: Report) -> No
         axis2=_read_axis2(section, kind, axis, report),
         pitch=section.get("pitch", 0.0),
         limit=read_limit(section.get("limit"), Limit(), kind, report),
+        locked=section.get("locked", False) and kind is not None and kind.moves,
     )
     if kind is not None:
         _check_keys(section, kind, report)
@@ -188,7 +190,7 @@ def _check_keys(section: Section, kind: JointKind, report: Report) -> None:
     if kind.nv > 1 and section.get("stiffness", 0.0) > 0.0:
         text = f"a {kind.name} joint has {kind.nv} degrees of freedom; `stiffness` needs a joint with one"
         report.error(section.where("stiffness"), "not-one-dof", text, "remove it, or chain joints of one degree of freedom")
-    for key in ("axis", "damping", "armature", "stiffness", "reference"):
+    for key in ("axis", "damping", "armature", "stiffness", "reference", "locked"):
         unused = not kind.uses_axis if key == "axis" else kind.nv == 0
         if key in section and unused:
             report.warn(section.where(key), "no-effect", f"`{key}` has no effect on a {kind.name} joint", "remove it")

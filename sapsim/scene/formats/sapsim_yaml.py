@@ -13,6 +13,7 @@ from sapsim.scene.grammar import INVALID, Section
 from sapsim.scene.inertia_policy import settle_inertias
 from sapsim.scene.instances import Placed, name_shapes, place_instance
 from sapsim.scene.keys import SCENE
+from sapsim.scene.locking import still_locked
 from sapsim.scene.materials import Materials, read_materials, read_shapes
 from sapsim.scene.model_files import read_any_model
 from sapsim.scene.names import Names
@@ -69,7 +70,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         text=text,
         overrides=overrides,
     )
-    scene = settle_inertias(scene, report)
+    scene = settle_inertias(still_locked(scene, report), report)
     check_masses(scene, report)
     check_shapes(scene.links, sources.geometry, report)
     warn_of_unenforced(scene.joints, report)
