@@ -32,7 +32,7 @@ from sapsim.dynamics.momentum import Momentum
 from sapsim.kinds.base import registry
 from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
-from sapsim.model.build import BLOCK, build, place_forces
+from sapsim.model.build import BLOCK, build, hold_locked, place_forces
 from sapsim.model.fields import FIELDS
 from sapsim.model.stage import Stage
 
@@ -86,11 +86,13 @@ class Dynamics(Frames, Momentum, Coriolis):
     """
 
     def __init__(self, scene, *, nworld: int = 1, precision: str = "float64", device: str = "cpu", lanes: int | None = None):
-        """`scene` as of `sapsim.load`, or a Simulation, whose scene is taken.  Memory for `nworld` states is allocated.
+        """`scene` as of `sapsim.load`, or a Simulation, whose scene is taken; locked joints are fixed ones here.
+
+        Memory for `nworld` states is allocated.
 
         `lanes` (a block's threads) changes how fast it runs and not one bit of what comes out.
         """
-        scene = getattr(scene, "scene", scene)
+        scene = hold_locked(getattr(scene, "scene", scene))
         bare = replace(scene, world_shapes=(), forces=(), links=tuple(replace(k, shapes=()) for k in scene.links))
         self.scene, self.model = scene, build(bare)
         self.nworld, self.precision = nworld, precision

@@ -53,6 +53,7 @@ class JointKind:
         needs_world: True where the parent must be the world (floating).
         bounded: whether `limit` may have lower and upper (where it has one degree of freedom).
         default_axis: the axis where the file gives none.
+        X_FM (axis, axis2, q) -> (p_FM, Q_FM): the joint's placement on the host; the quaternion need not be normalised.
         S_F (axis, axis2, q) -> (6, nv): the motion subspace on the host, [rotation; translation of Mo], axes of F.
         make: (R) -> JointFuncs.
         second_axis (joint: scene.spec.Joint) -> vector: what device code gets as axis2; zero where there is none.
@@ -73,6 +74,7 @@ class JointKind:
     v_names: tuple[str, ...]
     v_units: tuple[str, ...]
     neutral: tuple[float, ...]
+    X_FM: Callable[[Sequence[float], Sequence[float], Sequence[float]], tuple[Sequence[float], Sequence[float]]]
     S_F: Callable[[Sequence[float], Sequence[float], Sequence[float]], np.ndarray]
     make: Callable[[Any], "JointFuncs | None"]
     moves: bool = True

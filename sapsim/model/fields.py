@@ -66,7 +66,7 @@ row_offset        | none     | int | -  | - | block | [0]: rows recorded before 
 coordinate_from   | nq       | int | -  | - | build | internal coordinate of an external one
 dof_from          | nv       | int | -  | - | build | internal first entry of the joint of an external velocity
 dof_entry         | nv       | int | -  | - | build | which of the joint's velocities it is
-dof_to_body       | nv       | int | -  | - | build | body of that joint
+dof_to_body       | nv       | int | -  | - | build | body of that joint, -1 where it is locked
 constraint_kind   | nconstraint | int | - | - | build | code of the kind of a constraint row; rows are in the order of files
 constraint_coordinate | nconstraint | int | - | - | build | coordinate on which it acts
 constraint_block  | nconstraint | int | - | - | build | 3-block of its degree of freedom
@@ -133,6 +133,7 @@ dinv           | nblock  | vec3  | 1/A    | - | crba        | 1 / diag(A), zero 
 L              | nA      | mat33 | A^0.5  | - | free_motion | Cholesky factor of A per tree; its diagonal blocks are inverted
 v_star         | ndof    | real  | m/s, rad/s | - | free_motion | v0 + h A^-1 tau
 v_star_b       | nblock  | vec3@v_star | m/s, rad/s | - | free_motion | v_star in blocks
+p_free         | nblock  | vec3  | N s, N m s | - | free_momentum | A v0 + h tau, in the momentum form
 free_status    | ntree   | int   | -      | - | free_motion | 1 where A of the tree could not be factorised
 p_WG           | nshape  | vec3  | m      | W | broadphase  | shape origin
 R_WG           | nshape  | mat33 | -      | W | broadphase  | shape orientation

@@ -56,6 +56,7 @@ class Simulation:
         self.device = resolve_device(device)
         self.model = build(scene)
         self.R = real(precision)
+        self._variant = (self.R, scene.contact.law, scene.solver.form)
         on_gpu = self.device.startswith("cuda")
         self.lanes = lanes or (GPU_LANES if on_gpu else 1)
         self._fused = not on_gpu if fused is None else fused
@@ -129,19 +130,34 @@ class Simulation:
     # ---- state -------------------------------------------------------------------------------------------------------
 
     def set_state(self, joint_q: np.ndarray, joint_qd: np.ndarray) -> None:
-        """Puts all worlds into a state: joint_q (W, nq), joint_qd (W, nv), as files hold them."""
+        """Puts all worlds into a state: joint_q (W, nq), joint_qd (W, nv), as files hold them.
+
+        Raises ValueError where a locked joint is not where the scene holds it.
+        """
         m = self.model.arrays
+        moves = m["dof_to_body"] >= 0
+        self._check_locked(np.asarray(joint_q, float), np.asarray(joint_qd, float)[..., ~moves])
         q = np.zeros(self.arrays["q"].shape, self.R.np)
         v = np.zeros(self.arrays["v"].shape, self.R.np)
         if m["coordinate_from"].size:
             q[:, m["coordinate_from"]] = joint_q
-            v[:, m["dof_from"] + m["dof_entry"]] = joint_qd
+            v[:, (m["dof_from"] + m["dof_entry"])[moves]] = np.asarray(joint_qd)[..., moves]
         self.arrays["q"].assign(q)
         self.arrays["v_in"].assign(v)
         self.arrays["v"].zero_()
         for stage in begin_stages(self.R):
             self._launcher.launch(stage)
         self._begun = True
+
+    def _check_locked(self, joint_q: np.ndarray, locked_qd: np.ndarray) -> None:
+        model = self.model
+        for j, joint in enumerate(self.scene.joints):
+            if joint.locked:
+                at = slice(model.joint_q_start[j], model.joint_q_start[j + 1])
+                if not np.array_equal(joint_q[..., at], np.broadcast_to(model.q0[at], joint_q[..., at].shape)):
+                    raise ValueError(f"joint {joint.name} is locked at {model.q0[at]}")
+        if locked_qd.any():
+            raise ValueError("a locked joint has no velocity")
 
     def _begin(self) -> None:
         """The scene's own initial state, unless another was set."""
@@ -235,8 +251,8 @@ class Simulation:
 
     def _run(self, n: int) -> None:
         if self._fused:
-            stages = step_stages(self.R, self.scene.contact.law)
-            kernel = fused_step.make(self.R, self.scene.contact.law)
+            stages = step_stages(*self._variant)
+            kernel = fused_step.make(*self._variant)
             self._launcher.launch_kernel(kernel, [n, *map(self._launcher.bound, stages)])
             n = 0
         for steps in (GRAPH_STEPS, 1):
@@ -247,7 +263,7 @@ class Simulation:
 
     def _graph(self, steps: int) -> wp.Graph:
         if steps not in self._graphs:
-            stages = step_stages(self.R, self.scene.contact.law)
+            stages = step_stages(*self._variant)
             for stage in stages:  # modules load before a capture
                 wp.load_module(stage.kernel.module, device=self.device, block_dim=self.lanes)
             with _CAPTURE:

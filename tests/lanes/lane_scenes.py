@@ -142,6 +142,7 @@ TEXTS = {
     "bin-sap": BIN.replace("LAW", "sap").replace("SEARCH", "backtracking"),
     "chain-lagged": CHAIN.replace("LAW", "lagged"),
     "chain-sap": CHAIN.replace("LAW", "sap"),
+    "chain-momentum": CHAIN.replace("LAW", "lagged") + "solver: {form: momentum}\n",
     "puppet-lagged": PUPPET.replace("LAW", "lagged"),
     "puppet-similar": PUPPET.replace("LAW", "similar"),
     "logs-sap": LOGS.replace("LAW", "sap"),

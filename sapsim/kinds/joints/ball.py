@@ -50,6 +50,7 @@ KIND = JointKind(
     v_names=("wx", "wy", "wz"),
     v_units=("rad/s", "rad/s", "rad/s"),
     neutral=(0.0, 0.0, 0.0, 1.0),
+    X_FM=lambda axis, axis2, q: ((0.0, 0.0, 0.0), tuple(q)),
     S_F=lambda axis, axis2, q: np.eye(6)[:, :3],
     make=make,
     random=lambda kind, rng: random_rotation(rng),

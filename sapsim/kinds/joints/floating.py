@@ -81,6 +81,7 @@ KIND = JointKind(
     v_names=("vx", "vy", "vz", "wx", "wy", "wz"),
     v_units=("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
     neutral=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+    X_FM=lambda axis, axis2, q: (tuple(q[:3]), tuple(q[3:])),
     S_F=lambda axis, axis2, q: np.eye(6),
     make=make,
     needs_world=True,
