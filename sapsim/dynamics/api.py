@@ -17,6 +17,7 @@ h holds gravity and the terms of velocity.  Damping, springs, limits, drives and
 A state without the world axis, (nq,) or (nv,), stands for all worlds.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,12 +25,14 @@ import numpy as np
 import warp as wp
 
 from sapsim.dynamics import aba, crba, forces, inverse, kinematics, solve, velocities
+from sapsim.dynamics.coriolis import Coriolis
+from sapsim.dynamics.frames import Frames
 from sapsim.dynamics.links import LinkInertias, LinkMotion, link_motion, quaternion_matrix
-from sapsim.dynamics.sequence import make_sequence
+from sapsim.dynamics.momentum import Momentum
 from sapsim.kinds.base import registry
 from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
-from sapsim.model.build import build, place_forces
+from sapsim.model.build import build, hold_locked, place_forces
 from sapsim.model.fields import FIELDS
 from sapsim.model.stage import Stage
 from sapsim.model.trees import BLOCK
@@ -74,7 +77,7 @@ def stages(R) -> list[Stage]:
     ]
 
 
-class Dynamics:
+class Dynamics(Frames, Momentum, Coriolis):
     """The mechanism of a scene: its links and joints, without shapes, scene forces and time.
 
     Attributes:
@@ -96,12 +99,14 @@ class Dynamics:
         lanes: int | None = None,
         factor: str = "auto",
     ):
-        """`scene` as of `sapsim.load`, or a Simulation, whose scene is taken.  Memory for `nworld` states is allocated.
+        """`scene` as of `sapsim.load`, or a Simulation, whose scene is taken; locked joints are fixed ones here.
+
+        Memory for `nworld` states is allocated.
 
         `lanes` (a block's threads) changes how fast it runs and not one bit of what comes out.  `factor` is how mass matrices
         are factorised: "dense", "sparse", or "auto", which chooses for each tree (model/trees.py).
         """
-        scene = getattr(scene, "scene", scene)
+        scene = hold_locked(getattr(scene, "scene", scene))
         bare = replace(scene, world_shapes=(), forces=(), links=tuple(replace(k, shapes=()) for k in scene.links))
         self.scene, self.model = scene, build(bare, factor)
         self.nworld, self.precision = nworld, precision
@@ -123,7 +128,7 @@ class Dynamics:
         self._allocate()
 
     def _allocate(self) -> None:
-        self._launches: dict[tuple, list[wp.Launch]] = {}
+        self._launches: dict[tuple, wp.Launch] = {}
         self._arrays = Arrays(self.R, self.device, self.nworld, self.model.sizes | {"none": 1})
         for name, values in self.model.arrays.items():
             self._set_model(name, values)
@@ -140,23 +145,14 @@ class Dynamics:
 
     def _launch(self, *stages: Stage, **scalars: float) -> None:
         """The stages in turn; launches are kept, with their arguments, until an array is replaced."""
-        key = (stages, *scalars.items())
-        if key not in self._launches:
-            self._launches[key] = self._record(stages, scalars)
-        for launch in self._launches[key]:
-            launch.launch()
-
-    def _record(self, stages: tuple[Stage, ...], scalars: dict[str, float]) -> list[wp.Launch]:
-        """On the CPU one kernel for all of them, on a GPU kernels of their own, which need fewer registers."""
-        structs = []
         for stage in stages:
-            values = {name: scalars.get(name, self.model.sizes.get(name, 0)) for name, _ in stage.scalars}
-            structs.append(self._arrays.bind(stage.struct, **values))
-        calls = [(stage.kernel, [struct]) for stage, struct in zip(stages, structs, strict=True)]
-        if len(stages) > 1 and not self.device.startswith("cuda"):
-            calls = [(make_sequence(self.R, stages), structs)]
-        how = {"dim": [self.nworld], "block_dim": self.lanes, "device": self.device, "record_cmd": True}
-        return [wp.launch_tiled(kernel, inputs=inputs, **how) for kernel, inputs in calls]
+            key = (stage, *scalars.items())
+            if key not in self._launches:
+                values = {name: scalars.get(name, self.model.sizes.get(name, 0)) for name, _ in stage.scalars}
+                bound = self._arrays.bind(stage.struct, **values)
+                how = {"dim": [self.nworld], "block_dim": self.lanes, "device": self.device, "record_cmd": True}
+                self._launches[key] = wp.launch_tiled(stage.kernel, inputs=[bound], **how)
+            self._launches[key].launch()
 
     def _put(self, name: str, at: np.ndarray, values: Any) -> None:
         """Values (W, n) or (n,) in the order of files, into an array in internal order; padding stays zero."""
@@ -186,23 +182,37 @@ class Dynamics:
         self._set_state(q, v)
         self._launch(kinematics.make(self.R))
 
-    def _set_forces(self, f_ext: Any) -> None:
+    def _apply(self, f_ext: Any) -> None:
+        """Sums external forces on bodies, at the placements of the last `_place`."""
         for name, values in place_forces(f_ext or (), self.link_names, self.model.arrays).items():
             self._set_model(name, values)
-
-    @property
-    def _mass_matrix(self) -> tuple[Stage, Stage]:
-        """What brings the mass matrix at q into A."""
-        return kinematics.make_placements(self.R), crba.make(self.R)
+        self._launch(forces.make(self.R))
 
     # ---- functions ---------------------------------------------------------------------------------------------------
 
     def rnea(self, q, v, a, f_ext=None) -> np.ndarray:
         """Inverse dynamics: tau (W, nv) [N or N m] of the motion q, v, a under external forces (a list of ExternalForce)."""
-        self._set_state(q, v)
-        self._set_forces(f_ext)
+        return self.rnea_many(q, v, [a], f_ext)[0]
+
+    def rnea_many(self, q, v, accelerations, f_ext=None) -> np.ndarray:
+        """rnea for K accelerations, each (W, nv) or (nv,), at one state: (K, W, nv).  Kinematics is done once."""
+        self._place(q, v)
+        self._apply(f_ext)
+        return np.stack([self._inverse(a) for a in accelerations])
+
+    def rnea_pushed(self, q, v, a, pushes) -> np.ndarray:
+        """rnea under each of K lists of external forces, at one state: (K, W, nv).  Kinematics is done once."""
+        self._place(q, v)
+        found = []
+        for f_ext in pushes:
+            self._apply(f_ext)
+            found.append(self._inverse(a))
+        return np.stack(found)
+
+    def _inverse(self, a) -> np.ndarray:
+        """tau (W, nv) at the state of the last `_place`, under the forces of the last `_apply`."""
         self._put("vdot", self._v_at, a)
-        self._launch(kinematics.make(self.R), forces.make(self.R), inverse.make(self.R))
+        self._launch(inverse.make(self.R))
         return self._get("tau_motion")
 
     def nonlinear_effects(self, q, v, f_ext=None) -> np.ndarray:
@@ -212,14 +222,20 @@ class Dynamics:
     def crba(self, q) -> np.ndarray:
         """The mass matrix M (W, nv, nv) with armature, by composite rigid bodies."""
         self._set_state(q)
-        self._launch(*self._mass_matrix, h=0.0)
+        self._launch(kinematics.make_placements(self.R))
+        return self.mass_matrix()
+
+    def mass_matrix(self) -> np.ndarray:
+        """M (W, nv, nv) at the state that was last asked about."""
+        self._launch(crba.make(self.R), h=0.0)
         return self._dense(self._arrays["A"].numpy().astype(float))
 
     def solve(self, q, tau) -> np.ndarray:
         """M(q)^-1 tau (W, nv) by the factor of every tree's mass matrix; not a number where that is not positive definite."""
         self._set_state(q)
         self._put("tau_motion", self._v_at, tau)
-        self._launch(*self._mass_matrix, solve.make_factor(self.R), solve.make_solve(self.R), h=0.0)
+        self._launch(kinematics.make_placements(self.R))
+        self._launch(crba.make(self.R), solve.make_factor(self.R), solve.make_solve(self.R), h=0.0)
         m = self.model.arrays
         tree = np.asarray(m["body_tree"], int)[np.asarray(m["dof_to_body"], int)]
         failed = self._arrays["free_status"].numpy()[:, tree]
@@ -230,46 +246,20 @@ class Dynamics:
 
         What comes out is not finite, or not meaningful, where M is not positive definite.
         """
-        self._set_state(q, v)
-        self._set_forces(f_ext)
+        self._place(q, v)
+        self._apply(f_ext)
         self._put("tau_motion", self._v_at, tau)
-        self._launch(kinematics.make(self.R), forces.make(self.R), aba.make(self.R))
+        self._launch(aba.make(self.R))
         return self._get("vdot")
 
     def forward_kinematics(self, q, v=None) -> LinkMotion:
         """Placements and twists of all links at q and v (default: at rest)."""
         self._place(q, v)
+        return self.links()
+
+    def links(self) -> LinkMotion:
+        """Placements and twists of all links at the state that was last asked about."""
         return link_motion(self.model.arrays, *(self.bodies(name) for name in ("p_WB", "Q_WB", "V_WB")))
-
-    def jacobian(self, q, link: str, point=(0.0, 0.0, 0.0)) -> np.ndarray:
-        """J (W, 6, nv): twist [omega; v of `point`], world axes, for unit velocities; `point` in link coordinates [m]."""
-        links = self.forward_kinematics(q)
-        i = self.link_names.index(link)
-        p_WP = links.p[:, i] + links.R[:, i] @ np.asarray(point, float)
-        return self._jacobian(int(self.model.arrays["link_body"][i]), p_WP)
-
-    def _jacobian(self, body: int, p_WP: np.ndarray) -> np.ndarray:
-        """J of the point of a body (-1: world) that is now at p_WP (W, 3)."""
-        m = self.model.arrays
-        J = np.zeros((self.nworld, 6, self.nv))
-        if body < 0:
-            return J
-        of_dof = np.asarray(m["dof_to_body"], int)
-        moves = (of_dof <= body) & (body <= self.model.body_last[of_dof])
-        S_T = np.swapaxes(self._arrays["S_T"].numpy()[:, self._v_at[moves]].astype(float), 1, 2)
-        r = (p_WP - self._arrays["p_WT"].numpy()[:, m["body_tree"][body]])[:, None]
-        v = np.swapaxes(S_T[:, 3:], 1, 2) + np.cross(np.swapaxes(S_T[:, :3], 1, 2), r)
-        J[:, :, moves] = np.concatenate([S_T[:, :3], np.swapaxes(v, 1, 2)], axis=1)
-        return J
-
-    def kinetic_energy(self, q, v) -> np.ndarray:
-        """(W,) kinetic energy [J]: sum over links, and armature v^2 / 2."""
-        v = np.broadcast_to(np.asarray(v, float), (self.nworld, self.nv))
-        return self.inertias.kinetic(self.forward_kinematics(q, v)) + 0.5 * v**2 @ self.armature
-
-    def potential_energy(self, q) -> np.ndarray:
-        """(W,) energy of gravity [J], zero at the world's origin: sum over links."""
-        return self.inertias.potential(self.forward_kinematics(q))
 
     def to_internal(self, q, qd) -> np.ndarray:
         """Internal velocities v (W, nv) of velocities qd (W, nv) of files."""
@@ -289,6 +279,22 @@ class Dynamics:
         self._place(q, v)
         self._launch(velocities.make_move(self.R), h=h)
         return self._arrays["q"].numpy()[:, self._q_at].astype(float)
+
+    def along(self, q, v) -> Callable:
+        """place(t, rate=None): kinematics at move(q, v, t) with velocities `rate` (default: v), for `links`, `bodies` and
+        `mass_matrix` to read.  For derivatives along a motion: what does not change from t to t is done once."""
+        self._place(q, v)
+        start = {name: wp.clone(self._arrays[name]) for name in ("q", "v", "R_WF")}
+
+        def place(t: float, rate=None) -> None:
+            for name, values in start.items():
+                wp.copy(self._arrays[name], values)
+            self._launch(velocities.make_move(self.R), h=t)
+            if rate is not None:
+                self._put("v", self._v_at, rate)
+            self._launch(kinematics.make(self.R))
+
+        return place
 
     def difference(self, q0, q1) -> np.ndarray:
         """The velocities v (W, nv) for which move(q0, v, 1) is q1; not finite where a quaternion has to turn by half a turn."""

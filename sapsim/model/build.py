@@ -9,6 +9,7 @@ from sapsim.model.constraints import ConstraintTable, place_constraints
 from sapsim.model.pairs import PairTable, find_pairs
 from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
+from sapsim.scene.locking import hold_locked
 from sapsim.scene.poses import compose, matrix
 from sapsim.scene.spec import Scene, Shape
 
@@ -42,6 +43,7 @@ class Model:
 
 def build(scene: Scene, factor: str = "auto") -> Model:
     """The model of a scene that `scene.read.load` accepted; `factor`: how mass matrices are factorised (model/trees.py)."""
+    external_scene, scene = scene, hold_locked(scene)
     groups = group_links(scene)
     trees = _trees(groups)
     arrays = _body_arrays(scene, groups, trees)
@@ -49,7 +51,7 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     blocks = block_tree(arrays["dof_body"], arrays["body_parent"], body_last)
     factor_arrays, factor_sizes = factors(factor, arrays["tree_block_start"], arrays["dof_body"], blocks)
     arrays |= levels(arrays["body_parent"]) | blocks | factor_arrays
-    external = _external_order(scene, groups, arrays)
+    external = _external_order(external_scene, groups, arrays)
     shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
     arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays)
@@ -119,6 +121,7 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
         "body_q_start": q_start[:-1],
         "body_dof_start": body_dof,
         "body_nv": nv,
+        "body_link": np.array([g.root for g in bodies], np.int32),
         "body_tree": body_tree,
         "body_path_start": path_start,
         "body_path": path,
@@ -159,19 +162,25 @@ def _paths(parent: np.ndarray, body_dof: np.ndarray, nv: np.ndarray):
 
 
 def _external_order(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]) -> dict:
-    """Names, units and initial values in the order of files, and the maps from there to the internal order."""
+    """Names, units and initial values in the order of files, and the maps from there to the internal order.
+
+    Coordinates of locked joints stand behind all others in the internal order; their velocities have no place there.
+    """
     body_of_joint = {g.joint: b for b, g in enumerate(groups[1:])}
     out: dict = {key: [] for key in ("coordinate_names", "coordinate_units", "dof_names", "dof_units")}
     q_start, qd_start, q0, qd0 = [0], [0], [], []
     coordinate_from, dof_from, dof_entry, dof_to_body = [], [], [], []
+    behind = sum(registry("joints")[scene.joints[g.joint].kind].nq for g in groups[1:])
     for j, joint in enumerate(scene.joints):
         kind = registry("joints")[joint.kind]
         if kind.moves:
-            b = body_of_joint[j]
+            b = body_of_joint.get(j, -1)
             q0.extend(joint.q0 or kind.neutral)
             qd0.extend(joint.qd0 or (0.0,) * kind.nv)
-            coordinate_from.extend(int(arrays["body_q_start"][b]) + i for i in range(kind.nq))
-            dof_from.extend([int(arrays["body_dof_start"][b])] * kind.nv)
+            first = int(arrays["body_q_start"][b]) if b >= 0 else behind
+            behind += kind.nq if b < 0 else 0
+            coordinate_from.extend(first + i for i in range(kind.nq))
+            dof_from.extend([int(arrays["body_dof_start"][b]) if b >= 0 else 0] * kind.nv)
             dof_entry.extend(range(kind.nv))
             dof_to_body.extend([b] * kind.nv)
             out["coordinate_names"].extend(_entry(joint.name, name) for name in kind.q_names)
@@ -183,6 +192,9 @@ def _external_order(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.
     arrays["coordinate_from"] = np.array(coordinate_from)
     arrays["dof_from"], arrays["dof_entry"] = np.array(dof_from), np.array(dof_entry)
     arrays["dof_to_body"] = np.array(dof_to_body)
+    joints = [g.joint for g in groups[1:]]
+    arrays["body_q_from"] = np.array([q_start[j] for j in joints], np.int32)
+    arrays["body_qd_from"] = np.array([qd_start[j] for j in joints], np.int32)
     return out | {
         "q0": np.array(q0, float),
         "qd0": np.array(qd0, float),

@@ -60,6 +60,9 @@ body_joint        | nbody    | int | -  | - | build | code of the joint kind tha
 body_q_start      | nbody    | int | -  | - | build | first coordinate of that joint
 body_dof_start    | nbody    | int | -  | - | build | first (padded) degree of freedom of that joint
 body_nv           | nbody    | int | -  | - | build | number of its degrees of freedom
+body_link         | nbody    | int | -  | - | build | root link of the body, whose frame is the body's
+body_q_from       | nbody    | int | -  | - | build | first coordinate of the body's joint in the order of files
+body_qd_from      | nbody    | int | -  | - | build | first velocity of the body's joint in the order of files
 body_tree         | nbody    | int | -  | - | build | tree of the body
 body_path_start   | nbody+1  | int | -  | - | build | 3-blocks that hold degrees of freedom of the body's ancestors or itself
 body_path         | npath    | int | -  | - | build | those blocks, ascending
@@ -76,7 +79,7 @@ row_offset        | none     | int | -  | - | block | [0]: rows recorded before 
 coordinate_from   | nq       | int | -  | - | build | internal coordinate of an external one
 dof_from          | nv       | int | -  | - | build | internal first entry of the joint of an external velocity
 dof_entry         | nv       | int | -  | - | build | which of the joint's velocities it is
-dof_to_body       | nv       | int | -  | - | build | body of that joint
+dof_to_body       | nv       | int | -  | - | build | body of that joint, -1 where it is locked
 constraint_kind   | nconstraint | int | - | - | build | code of the kind of a constraint row; rows are in the order of files
 constraint_coordinate | nconstraint | int | - | - | build | coordinate on which it acts
 constraint_block  | nconstraint | int | - | - | build | 3-block of its degree of freedom
@@ -145,6 +148,7 @@ L              | nL      | mat33 | A^0.5  | - | free_motion | factor of A per tr
 solve_b        | nblock  | vec3  | N s    | - | free_motion | a solution half done
 v_star         | ndof    | real  | m/s, rad/s | - | free_motion | v0 + h A^-1 tau
 v_star_b       | nblock  | vec3@v_star | m/s, rad/s | - | free_motion | v_star in blocks
+p_free         | nblock  | vec3  | N s, N m s | - | free_momentum | A v0 + h tau, in the momentum form
 free_status    | ntree   | int   | -      | - | free_motion | 1 where A of the tree could not be factorised
 p_WG           | nshape  | vec3  | m      | W | broadphase  | shape origin
 R_WG           | nshape  | mat33 | -      | W | broadphase  | shape orientation
@@ -227,6 +231,7 @@ rec_Q              | crow nlink | quat   | - | W | record_state | link orientati
 rec_V              | crow nlink | vec6   | m/s, rad/s | W at Lcm | record_state | [v_com; omega]
 rec_stat           | crow nstat | int    | - | - | record_state | integers of the row (step/record.py)
 rec_real           | crow nmerged_real | real | - | - | record_state | residual, scale, cost
+rec_energy         | crow       | vec3   | J | - | record_energy | kinetic, potential, elastic energy; where the scene records them
 rec_constraint     | crow nconstraint | real | N s, N m s | - | record_state | impulses of constraint rows
 rec_pair           | crow ccontact | int | - | - | record_contacts | pair of a contact
 rec_feature        | crow ccontact | int | - | - | record_contacts | its feature

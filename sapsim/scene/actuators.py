@@ -17,17 +17,23 @@ from sapsim.scene.spec import Actuator, Joint
 INITIAL = "initial"  # the target that is the joint's coordinate at t = 0
 
 
-def read_actuators(section: Section | None, names: Names, joints: Sequence[Joint], report: Report) -> tuple[Actuator, ...]:
-    """All entries of `actuators`, patterns expanded, with the bounds of their joints."""
+def read_actuators(
+    section: Section | None, of_models: Sequence[Actuator], names: Names, joints: Sequence[Joint], report: Report
+) -> tuple[Actuator, ...]:
+    """Those of models, then all entries of `actuators`, patterns expanded, with the bounds of their joints."""
     by_name = {joint.name: joint for joint in joints}
-    found: list[Actuator] = []
+    found = list(of_models)
+    taken = {actuator.name for actuator in of_models}
     for name, entry in (section or {}).items():
+        if name in taken:
+            text = f'the name "{name}" is that of an actuator of a model'
+            report.error(entry.where(), "duplicate-name", text, "choose another name")
         pattern = entry.get("joint", "")
         several = any(c in pattern for c in "*?")
         for joint in _joints(entry, pattern, several, names, by_name, report):
             found.append(_read(f"{name}:{joint.name}" if several else name, joint, entry, report))
         _check_use(entry, report)
-    return _bounded(found, by_name)
+    return bounded(found, by_name)
 
 
 def _joints(entry: Section, pattern: str, several: bool, names: Names, by_name: Mapping[str, Joint], report: Report):
@@ -79,7 +85,7 @@ def _check_use(entry: Section, report: Report) -> None:
                 report.warn(entry.where(key), "no-effect", f"`{key}` has no effect: {gain} is 0", f"give `{gain}`")
 
 
-def _bounded(actuators: list[Actuator], by_name: Mapping[str, Joint]) -> tuple[Actuator, ...]:
+def bounded(actuators: list[Actuator], by_name: Mapping[str, Joint]) -> tuple[Actuator, ...]:
     """The actuators with the bounds that they have together with the others of their joint, in their order."""
     by_joint: dict[str, list[int]] = {}
     for i, actuator in enumerate(actuators):

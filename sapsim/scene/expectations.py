@@ -23,10 +23,9 @@ QUANTITIES = {
         "depth_max",
     ),
     "joint": ("q", "qd"),
-    "world": (*_xyz("contact_force"), "contact_count", "depth_max"),
+    "world": (*_xyz("contact_force"), "contact_count", "depth_max", "energy"),
     "solver": ("converged_fraction",),
 }
-LATER_QUANTITIES = ("energy",)
 
 
 def read_expect(
@@ -68,9 +67,7 @@ def _target_name(target: str, section: Section, names: Names, report: Report) ->
 def _check_quantity(target: str, quantity: str, section: Section, report: Report) -> None:
     where = section.where("quantity")
     allowed = QUANTITIES[target]
-    if quantity in LATER_QUANTITIES:
-        report.error(where, "not-supported", f'quantity "{quantity}" is not supported yet; supported: {listing(allowed)}')
-    elif quantity not in allowed:
+    if quantity not in allowed:
         text = f'unknown quantity "{quantity}" of a {target}; allowed: {listing(allowed)}'
         report.error(where, "unknown-value", text, did_you_mean(quantity, allowed))
 

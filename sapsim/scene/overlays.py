@@ -18,7 +18,9 @@ from sapsim.scene.spec import Inertial, Limit, Shape
 
 _LINK_KEYS = ("material", "collision_off", "mass", "com", "inertia")
 # Keys of a joint's overlay that are values of the joint.
-_JOINT_VALUES = tuple(f.name for f in fields(ModelJoint) if f.name in ("damping", "armature", "stiffness", "reference"))
+_JOINT_VALUES = tuple(
+    f.name for f in fields(ModelJoint) if f.name in ("damping", "armature", "stiffness", "reference", "locked")
+)
 
 
 def overlaid(model: Model, section: Section, materials: Materials, report: Report) -> Model:
@@ -127,4 +129,5 @@ def _overlay_joint(joint: ModelJoint, overlay: Section, report: Report) -> Model
     limit = read_limit(overlay.get("limit"), joint.limit, kind, report)
     if "type" not in overlay:
         return replace(joint, **values, limit=limit)
-    return replace(joint, kind=overlay["type"], damping=0.0, armature=0.0, friction=0.0, limit=Limit(), mimic=None)
+    held = {"damping": 0.0, "armature": 0.0, "friction": 0.0, "limit": Limit(), "mimic": None, "locked": False}
+    return replace(joint, kind=overlay["type"], **held)

@@ -55,6 +55,7 @@ class Shape:
     material: Material
     material_name: str = ""
     where: Where = Where()
+    bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ class Joint:
     reference: float = 0.0  # [m or rad]
     axis2: Vec3 = (0.0, 1.0, 0.0)  # unit vector, of a universal joint only
     pitch: float = 0.0  # [m/rad], of a screw only
+    locked: bool = False  # held at q0 (scene/locking.py)
     where: Where = Where()
 
 

@@ -1,10 +1,10 @@
 """Cost, gradient and the solver's norms at v_next, and the scalars of a search direction.
 
-    l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma
+    l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma = momentum - J' gamma
     residual = ||D grad||,  scale = max(||D A v||, ||D J' gamma||),  D = diag(A)^-1/2   (sap_formulas 4.3)
 
 Contacts and active constraints are summed in 32 strided partial sums whatever the number of lanes; trees in the order of
-participation.
+participation.  How the momentum starts, and what it costs, is the matter of the problem's form (solver/forms.py).
 """
 
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from sapsim.linalg.tree_blocks import make_tree_blocks
 SUMS = 32
 
 
-def make_gradient(R, struct, law, bounded):
+def make_gradient(R, struct, law, bounded, form):
     """wp.funcs over the Newton struct; each of them is one phase between barriers."""
     real, vec3, vec4 = R.t, R.vec3, R.vec4
     vectors = wp.array2d(dtype=vec3)
@@ -30,19 +30,6 @@ def make_gradient(R, struct, law, bounded):
         for e in range(c * s.slots, c * s.slots + entries[0] + entries[1]):
             y += s.J[w, e] * x[w, s.J_block[w, e]]
         return y
-
-    @wp.func
-    def start_momentum(s: struct, w: int, lane: int):
-        """A v_star and A (v - v_star) at the guess; the latter is carried along by alpha A dv afterwards."""
-        for p in range(lane, s.npart[w], wp.block_dim()):
-            t = s.part_tree[w, p]
-            first = s.tree_block_start[t]
-            end = s.tree_block_start[t + 1]
-            for r in range(first, end):
-                s.Av_star[w, r] = A_times(s, w, r, s.v_star_b)
-                s.dv[w, r] = s.v_next_b[w, r] - s.v_star_b[w, r]
-            for r in range(first, end):
-                s.momentum[w, r] = A_times(s, w, r, s.dv)
 
     @wp.func
     def move(s: struct, w: int, lane: int, alpha: real):
@@ -106,7 +93,7 @@ def make_gradient(R, struct, law, bounded):
             sums = vec4(real(0.0))
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 momentum = s.momentum[w, r]
-                Av = s.Av_star[w, r] + momentum
+                Av = form.free_momentum(s, w, r) + momentum
                 dinv = s.dinv[w, r]
                 impulse = s.grad[w, r]
                 grad = momentum - impulse
@@ -115,7 +102,7 @@ def make_gradient(R, struct, law, bounded):
                     wp.dot(grad, wp.cw_mul(dinv, grad)),
                     wp.dot(Av, wp.cw_mul(dinv, Av)),
                     wp.dot(impulse, wp.cw_mul(dinv, impulse)),
-                    real(0.5) * wp.dot(momentum, s.v_next_b[w, r] - s.v_star_b[w, r]),
+                    form.cost(s, w, r, momentum),
                 )
             s.part_sum[w, p] = sums
 
@@ -156,7 +143,6 @@ def make_gradient(R, struct, law, bounded):
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(
-        start_momentum=start_momentum,
         move=move,
         at_contacts=at_contacts,
         at_trees=at_trees,

@@ -1,15 +1,11 @@
 """Engines run one scene: masses, start states, first steps and rest heights agree."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from sapsim.bench.cases import Wishes, make_cases
 from sapsim.bench.engine import Unfit, find_peers
-from sapsim.bench.mechanism import mechanism
 from sapsim.bench.own import Engine as Own
-from sapsim.scene.spec import Limit
 
 JOINTED = """\
 sapsim: 1
@@ -132,10 +128,6 @@ def test_what_peers_are_not_told_is_refused(jointed):
     for name in find_peers():
         with pytest.raises(Unfit, match="applied forces"):
             engine(name)(forced)
-    scene, model = jointed(JOINTED).scene()
-    limited = tuple(replace(joint, limit=Limit(upper=1.0)) for joint in scene.joints)
-    with pytest.raises(Unfit, match="joint limits"):
-        mechanism(replace(scene, joints=limited), model)
 
 
 def test_worlds_of_a_peer_all_advance():

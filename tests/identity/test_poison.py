@@ -7,6 +7,7 @@ import pytest
 from sapsim.math.real import real
 from sapsim.model.fields import FIELDS
 from sapsim.scene.read import load
+from sapsim.solver.forms import FORMS
 from sapsim.step.pipeline import all_stages, step_stages
 from sapsim.step.simulation import Simulation
 
@@ -46,11 +47,16 @@ world:
 KEPT = {"q", "v", "v_b", "v_in", "step", "stopped", "total", "merged", "merged_real", "need"}
 
 
+def base_name(stage_name: str, law: str) -> str:
+    """The name without law and form, as fields.py has it."""
+    return stage_name.removesuffix("_momentum").removesuffix(f"_{law}") if stage_name != "free_momentum" else stage_name
+
+
 def poison(sim: Simulation, stage_name: str, law: str) -> int:
     """NaN, or a large odd integer, in every array that the stage writes; returns how many."""
     written = [
         f for f in FIELDS.values()
-        if f.group == "data" and f.stage == stage_name.removesuffix(f"_{law}") and f.name not in KEPT and "@" not in f.type
+        if f.group == "data" and f.stage == base_name(stage_name, law) and f.name not in KEPT and "@" not in f.type
     ]  # fmt: skip
     for f in written:
         array = sim.arrays[f.name]
@@ -58,14 +64,14 @@ def poison(sim: Simulation, stage_name: str, law: str) -> int:
     return len(written)
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
-def test_rubbish_in_the_outputs_changes_nothing(law, tmp_path):
+@pytest.mark.parametrize("law, form", [("lagged", "v_star"), ("sap", "v_star"), ("similar", "v_star"), ("lagged", "momentum")])
+def test_rubbish_in_the_outputs_changes_nothing(law, form, tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text(SCENE.replace("LAW", law))
-    scene = load(str(path))
+    scene = load(str(path), overrides=(f"solver.form={form}",))
     clean, poisoned = (Simulation(scene, fused=False, device="cpu") for _ in range(2))
     clean.initial(), poisoned.initial()
-    stages = step_stages(clean.R, law)
+    stages = step_stages(clean.R, law, form)
     counted = 0
     for _ in range(scene.steps):
         for stage in stages:
@@ -83,5 +89,6 @@ def test_rubbish_in_the_outputs_changes_nothing(law, tmp_path):
 
 
 def test_every_field_names_the_stage_that_writes_it():
-    stages = {s.name.removesuffix("_lagged") for s in all_stages(real("float64"), "lagged")}
+    R = real("float64")
+    stages = {base_name(s.name, "lagged") for form in FORMS for s in all_stages(R, "lagged", form)}
     assert {f.stage for f in FIELDS.values() if f.group in ("data", "record")} == stages

@@ -193,6 +193,7 @@ TEXTS = {
     "bin-sap": BIN.replace("LAW", "sap").replace("SEARCH", "backtracking"),
     "chain-lagged": CHAIN.replace("LAW", "lagged"),
     "chain-sap": CHAIN.replace("LAW", "sap"),
+    "chain-momentum": CHAIN.replace("LAW", "lagged") + "solver: {form: momentum}\n",
     "puppet-lagged": PUPPET.replace("LAW", "lagged"),
     "puppet-similar": PUPPET.replace("LAW", "similar"),
     "linkage-lagged": LINKAGE.replace("LAW", "lagged"),
@@ -201,6 +202,7 @@ TEXTS = {
     "logs-similar": LOGS.replace("LAW", "similar"),
 }
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
+TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
 WORLDS = {"bin-lagged": 2, "failing-lagged": 3}  # so that more than one block runs
 
@@ -246,6 +248,7 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     assert block.contact_count.max() > 0 and block.iterations.max() > 0, "nothing happened that lanes could get wrong"
     acting = (block.constraint_impulse[:, good] != 0.0).any(axis=(0, 1))
     assert acting.sum() >= 8 or not len(acting), "limits and drives must act where there are some"
+    assert block.energy[..., :2].any(axis=(0, 1)).all(), "the scene records energies"
     assert np.isfinite(block.joint_q[:, good]).all() and (block.converged.all(axis=0) == good).all()
     arrays = {f.name: getattr(block, f.name) for f in fields(block) if f.name != "contacts"}
     arrays |= {f"contacts.{f.name}": getattr(block.contacts, f.name) for f in fields(block.contacts)}
