@@ -152,8 +152,8 @@ def lost_fixed_link(monkeypatch, folder):
 
 def reflected_force_that_grows_with_the_square(monkeypatch, folder):
     """armature a |a| for armature a: right for unit accelerations, which is all that a mass matrix at rest asks for."""
-    new = "* s.vdot[w, k] * wp.abs(s.vdot[w, k])\n        parent"
-    plant_kernel(monkeypatch, folder, inverse, "* s.vdot[w, k]\n        parent", new)
+    old = "s.dof_armature[w, k] * s.vdot[w, k]"
+    plant_kernel(monkeypatch, folder, inverse, old, old + " * wp.abs(s.vdot[w, k])")
 
 
 def composite_inertia_without_its_first_moment(monkeypatch, folder):
@@ -189,9 +189,9 @@ def shared_force_seen_twice_by_aba(monkeypatch, folder):
         monkeypatch,
         folder,
         aba,
-        "s.F_T[w, b] = body_force(s, w, t, b, s.A_WB[w, b])",
-        "p_TB = s.p_WB[w, b] - s.p_WT[w, t]\n        F = s.F_applied[w, b]\n        "
-        "s.F_T[w, b] = body_force(s, w, t, b, s.A_WB[w, b]) - join(top(F) + wp.cross(p_TB, bottom(F)), bottom(F))",
+        "s.F_T[w, b] = body_force(s, w, b, s.A_WB[w, b])",
+        "p_TB = s.p_WB[w, b] - s.p_WT[w, s.body_tree[b]]\n        F = s.F_applied[w, b]\n        "
+        "s.F_T[w, b] = body_force(s, w, b, s.A_WB[w, b]) - join(top(F) + wp.cross(p_TB, bottom(F)), bottom(F))",
     )
 
 
