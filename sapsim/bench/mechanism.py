@@ -141,8 +141,9 @@ def _joint_of_body(model: Model) -> dict[int, int]:
     found, starts = {}, model.joint_q_start
     body_of = {int(first): b for b, first in enumerate(model.arrays["body_q_start"])}
     for j in range(len(model.joint_names)):
-        if starts[j] < starts[j + 1]:
-            found[body_of[int(model.arrays["coordinate_from"][starts[j]])]] = j
+        first = int(model.arrays["coordinate_from"][starts[j]]) if starts[j] < starts[j + 1] else -1
+        if first in body_of:  # a locked joint carries none
+            found[body_of[first]] = j
     return found
 
 
@@ -150,6 +151,8 @@ def _drive(name: str, actuators: Iterable[Any]) -> Drive | None:
     """One drive for the actuators of a joint.  Raises Unfit where theirs is no single one."""
     actuators = list(actuators)
     gains = [a for a in actuators if a.has_gains]
+    if any(hasattr(x, "times") for a in actuators for x in (a.target, a.target_velocity, a.feedforward, a.effort)):
+        raise Unfit("inputs over time are not translated")
     effort = sum(a.effort for a in actuators if not a.has_gains)
     if not gains:
         return Drive(0.0, 0.0, 0.0, 0.0, effort, math.inf) if effort else None

@@ -22,9 +22,9 @@ from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
     "dof_body", "body_q_start", "body_dof_start",
-    "dof_damping", "dof_stiffness", "dof_reference", "dof_effort", *NEWTON_EULER, "S_T", "q", "v", "tau",
+    "dof_damping", "dof_stiffness", "dof_reference", "dof_effort", "dof_input", *NEWTON_EULER, "S_T", "q", "v", "tau",
 )  # fmt: skip
-SCALARS = (("nbody", "int"), ("ndof", "int"), ("nlevel", "int"))
+SCALARS = (("nbody", "int"), ("ndof", "int"), ("nlevel", "int"), ("ninput", "int"))
 
 
 @cache
@@ -44,7 +44,10 @@ def make(R) -> Stage:
         # stiffness is zero where coordinates and velocities do not match one to one
         stretch = s.q[w, s.body_q_start[b] + k - s.body_dof_start[b]] - s.dof_reference[w, k]
         spring = s.dof_stiffness[w, k] * stretch
-        return -wp.dot(s.S_T[w, k], s.F_T[w, b]) - s.dof_damping[w, k] * s.v[w, k] - spring + s.dof_effort[w, k]
+        tau = -wp.dot(s.S_T[w, k], s.F_T[w, b]) - s.dof_damping[w, k] * s.v[w, k] - spring + s.dof_effort[w, k]
+        if s.ninput > 0:
+            tau += s.dof_input[w, k]
+        return tau
 
     @wp.func
     def rne(s: struct, w: int, lane: int):

@@ -204,6 +204,7 @@ class ConstraintRow:
         sign: vc = sign v of that degree of freedom, so that an impulse gamma adds sign gamma to its momentum.
         parameters: up to eight numbers for `prepare`, in the order of the kind.
         sum_bounds: least and greatest sum of the efforts of all rows of the joint that have it.
+        inputs: (place in `parameters`, scene.spec.Series) of parameters that change with time.
     """
 
     name: str
@@ -211,6 +212,7 @@ class ConstraintRow:
     sign: float
     parameters: tuple[float, ...]
     sum_bounds: tuple[float, float] | None = None
+    inputs: tuple[tuple[int, Any], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from sapsim.kinds.base import code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
+from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.pairs import PairTable, find_pairs
 from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
@@ -54,9 +55,11 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     external = _external_order(external_scene, groups, arrays)
     shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
-    arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays)
+    channels = Channels()
+    arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays, channels)
     joint_body = {group.joint: b for b, group in enumerate(groups[1:])}
-    constraints = place_constraints(scene, joint_body, arrays)
+    constraints = place_constraints(scene, joint_body, arrays, channels)
+    arrays |= channels.arrays()
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
     sizes = _sizes(arrays, external) | factor_sizes
@@ -250,27 +253,32 @@ def _links(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray])
     arrays["link_com"] = _rows([k.inertial.com if k.inertial.mass > 0.0 else (0.0,) * 3 for k in scene.links], (3,))
 
 
-def place_forces(forces, link_names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def place_forces(
+    forces, link_names: list[str], arrays: dict[str, np.ndarray], channels: Channels | None = None
+) -> dict[str, np.ndarray]:
     """Applied forces on their bodies, sorted by body; one on a link that is fixed in the world has no effect and is left out.
 
     `forces` have the fields of scene.spec.Force; force and torque may also be (W, 3), one to a world.  `arrays` holds
-    link_body, link_p_BL, link_Q_BL and body_parent.
+    link_body, link_p_BL, link_Q_BL and body_parent.  Force or torque may be a scene.spec.Series, which goes to `channels`.
     """
     index = {name: i for i, name in enumerate(link_names)}
     rows = [(int(arrays["link_body"][index[f.link]]), f) for f in forces]
     rows = sorted((r for r in rows if r[0] >= 0), key=lambda r: r[0])
-    p_BP, F, frame = [], [], []
+    p_BP, F, frame, inputs = [], [], [], []
     for _, f in rows:
         i = index[f.link]
         R_BL = matrix(arrays["link_Q_BL"][0, i])
         p_BP.append(arrays["link_p_BL"][0, i] + R_BL @ f.point)
         local = f.frame == "link"
         frame.append(int(local))
-        parts = [np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
+        changing = [hasattr(x, "times") for x in (f.torque, f.force)]
+        inputs.append(force_channels(f.torque, f.force, R_BL if local else np.eye(3), channels) if any(changing) else -1)
+        parts = [np.zeros((1, 3)) if hasattr(x, "times") else np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
         F.append(np.concatenate(np.broadcast_arrays(*(x @ R_BL.T if local else x for x in parts)), axis=1))
     return {
         "body_force_start": np.searchsorted([r[0] for r in rows], np.arange(len(arrays["body_parent"]) + 1)).astype(np.int32),
         "force_frame": np.array(frame, np.int32),
+        "force_input": np.array(inputs, np.int32),
         "force_p_BP": _rows(p_BP, (3,)),
         "force_F": np.stack(np.broadcast_arrays(*F), axis=1) if F else _rows([], (6,)),
         "force_from": _rows([f.start for _, f in rows]),
@@ -302,6 +310,10 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "ndof": len(arrays["dof_body"]),
         "npath": len(arrays["body_path"]),
         "nforce": len(arrays["force_frame"]),
+        "ninput": len(arrays["input_hold"]),
+        "ninputpoint": arrays["input_time"].shape[1],
+        "nrowinput": len(arrays["constraint_input"]),
+        "neffort": len(arrays["effort_input"]),
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
         "nlink": len(arrays["link_body"]),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sapsim.kinds.base import ConstraintRow, code, registry
+from sapsim.model.inputs import Channels, effort_inputs, row_inputs
 
 BLOCK = 3  # degrees of freedom to a block of the linear algebra
 PARAMETERS = 8  # numbers of a row
@@ -20,8 +21,13 @@ class ConstraintTable:
     units: list[str]
 
 
-def place_constraints(scene: Any, joint_body: dict[int, int], arrays: dict[str, np.ndarray]) -> ConstraintTable:
-    """Adds the arrays of constraint rows and of open-loop efforts to `arrays`.  `joint_body`: body of a joint's index."""
+def place_constraints(
+    scene: Any, joint_body: dict[int, int], arrays: dict[str, np.ndarray], channels: Channels
+) -> ConstraintTable:
+    """Adds the arrays of constraint rows and of open-loop efforts to `arrays`, and what changes with time to `channels`.
+
+    `joint_body`: body of a joint's index.
+    """
     kinds = sorted(registry("constraints").values(), key=lambda kind: kind.order)
     found = [(kind, row) for kind in kinds for row in kind.rows(scene)]
     body = np.array([joint_body[row.joint] for _, row in found], np.int32)
@@ -46,8 +52,12 @@ def place_constraints(scene: Any, joint_body: dict[int, int], arrays: dict[str, 
         "group_start": np.cumsum([0] + [len(rows) for rows, _ in groups]),
         "group_constraint": np.array([r for rows, _ in groups for r in rows], np.int32),
         "group_bounds": np.array([bounds for _, bounds in groups]).reshape(1, -1, 2),
+        "group_dof": np.array([arrays["body_dof_start"][joint_body[found[rows[0]][1].joint]] for rows, _ in groups], np.int32),
         "dof_effort": _efforts(scene, joint_body, arrays),
     }
+    joint_dof = {scene.joints[j].name: int(arrays["body_dof_start"][b]) for j, b in joint_body.items()}
+    arrays |= row_inputs([row for _, row in found], channels)
+    arrays |= effort_inputs(scene, joint_dof, len(arrays["dof_body"]), channels)
     units = [registry("joints")[scene.joints[row.joint].kind].q_units[0] for _, row in found]
     return ConstraintTable(
         names=[row.name for _, row in found],
@@ -70,5 +80,7 @@ def _efforts(scene: Any, joint_body: dict[int, int], arrays: dict[str, np.ndarra
     efforts = np.zeros((1, len(arrays["dof_body"])))
     joints = {joint.name: j for j, joint in enumerate(scene.joints)}
     for actuator in scene.actuators:
+        if not isinstance(actuator.effort, float | int):  # an input (model/inputs.py)
+            continue
         efforts[0, arrays["body_dof_start"][joint_body[joints[actuator.joint]]]] += actuator.effort
     return efforts

@@ -69,6 +69,14 @@ body_path         | npath    | int | -  | - | build | those blocks, ascending
 body_path_mask    | npath    | int | -  | - | build | bit i: degree of freedom i of the block moves the body
 body_force_start  | nbody+1  | int | -  | - | build | applied forces of the body
 dof_body          | ndof     | int | -  | - | build | body that the degree of freedom carries, -1 = padding
+input_start       | ninput+1 | int | -  | - | build | times and values of an input channel
+input_hold        | ninput   | int | -  | - | build | 1: a value lasts until the next time, 0: linear in between
+constraint_input_start | nconstraint+1 | int | - | - | build | parameters of a row that change with time
+constraint_input_place | nrowinput | int | - | - | build | place among the row's parameters
+constraint_input  | nrowinput | int | - | - | build | input channel of that
+effort_start      | ndof+1   | int | -  | - | build | open-loop efforts of a degree of freedom that change with time
+effort_input      | neffort  | int | -  | - | build | input channel of that
+force_input       | nforce   | int | -  | - | build | first of six input channels (torque, force), -1: constant
 force_frame       | nforce   | int | -  | - | build | 0: components in world axes, 1: in the body's
 shape_body        | nshape   | int | -  | - | build | moving body of a shape, -1 = fixed in the world
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted)
@@ -88,6 +96,7 @@ tree_constraint_start | ntree+1 | int | - | - | build | constraint rows of a tre
 tree_constraint   | nconstraint | int | - | - | build | those rows, ascending
 group_start       | ngroup+1 | int | -  | - | build | constraint rows of one joint whose sum is bounded
 group_constraint  | nconstraint | int | - | - | build | those rows
+group_dof         | ngroup   | int | -  | - | build | degree of freedom of such a joint
 """
 
 _MODEL = """
@@ -103,6 +112,11 @@ dof_damping    | ndof    | real  | N s/m or N m s/rad | - | build | viscous damp
 dof_stiffness  | ndof    | real  | N/m or N m/rad | - | build | spring of a joint of one degree of freedom
 dof_reference  | ndof    | real  | m or rad | - | build | coordinate at which it is at rest
 dof_effort     | ndof    | real  | N or N m | - | build | effort of open-loop actuators
+input_time     | ninputpoint | real | s  | -  | build | times of the input channels
+input_value    | ninputpoint | real | of its user | - | build | values at those times
+effort_limit   | neffort | real  | N or N m | - | build | bound of such an effort
+effort_reach   | ndof    | real  | N or N m | - | build | what drives with gains can add where efforts change
+effort_bound   | ndof    | real  | N or N m | - | build | bound of the sum of the joint's actuators there
 constraint_J   | nconstraint | vec3 | -  | -  | build | its Jacobian in its 3-block: 1 or -1 at one place
 group_bounds   | ngroup  | vec2  | N or N m | - | build | least and greatest sum of the efforts of such rows
 constraint_parameters | nconstraint | vec8 | - | - | build | numbers of the row, as its kind orders them
@@ -137,6 +151,9 @@ R_WF           | nbody   | mat33 | -      | W | kinematics  | orientation of the
 p_WBcm         | nbody   | vec3  | m      | W | kinematics  | the body's mass centre
 p_WT           | ntree   | vec3  | m      | W | kinematics  | reference point of the tree: its mass centre
 S_T            | ndof    | vec6  | -      | W at T | kinematics | motion subspace
+signal         | ninput  | real  | of its user | - | inputs | values of the input channels at the step's start
+dof_input      | ndof    | real  | N or N m | - | inputs | sum of the efforts that change, bounded
+drive_range    | ndof    | vec2  | N or N m | - | inputs | least and greatest effort left for drives with gains
 F_applied      | nbody   | vec6  | N m, N | W at Bo | forces  | applied torque and force
 F_T            | nbody   | vec6  | N m, N | W at T | rne      | force that the subtree's motion needs
 tau            | ndof    | real  | N, N m | - | rne         | applied + open-loop effort - bias - damping v0 - springs

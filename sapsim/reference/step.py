@@ -13,6 +13,7 @@ from sapsim.reference.bodies import build_system
 from sapsim.reference.constraints import Constraint, all_impulses, calc_constraints
 from sapsim.reference.contact_problem import Contact, build_problem, calc_contacts, participating_dofs
 from sapsim.reference.free_motion import calc_free_motion
+from sapsim.reference.inputs import scene_at
 from sapsim.reference.integrate import step_coordinates
 from sapsim.reference.kinematics import (
     calc_kinematics,
@@ -103,7 +104,7 @@ class Twin:
         effort: np.ndarray | None = None,
     ) -> StepResult:
         """The step from t = step_index h.  `relative_tolerance` replaces the scene's; `effort` (nv,) is added to tau."""
-        scene, system = self.scene, self.system
+        scene, system = scene_at(self.scene, step_index * self.scene.time_step), self.system
         q, qd = self.locked.reduce(q, qd)
         settings = scene.solver
         if relative_tolerance is not None:

@@ -4,6 +4,7 @@ from sapsim.kinds.base import registry
 from sapsim.scene.grammar import Section
 from sapsim.scene.names import Names
 from sapsim.scene.report import Report, did_you_mean, listing
+from sapsim.scene.series import SeriesReader
 from sapsim.scene.settings import world_list
 from sapsim.scene.spec import WORLD, Expect, Force, Joint, Where
 
@@ -72,7 +73,7 @@ def _check_quantity(target: str, quantity: str, section: Section, report: Report
         report.error(where, "unknown-value", text, did_you_mean(quantity, allowed))
 
 
-def read_forces(section: Section | None, names: Names, report: Report) -> tuple[Force, ...]:
+def read_forces(section: Section | None, names: Names, series: SeriesReader, report: Report) -> tuple[Force, ...]:
     """All entries of `forces`."""
     forces = []
     for name, entry in (section or {}).items():
@@ -82,7 +83,7 @@ def read_forces(section: Section | None, names: Names, report: Report) -> tuple[
         if len(times) == 2 and times["start"] > times["until"]:
             text = f"from {times['start']:g} s is after until {times['until']:g} s"
             report.error(entry.where("from"), "out-of-range", text, "exchange them")
-        values = entry.only("force", "torque", "point", "frame")
+        values = entry.only("point", "frame") | series.values(entry, 3, "force", "torque")
         forces.append(Force(name, link or "", **values, **times, where=entry.where()))
     return tuple(forces)
 

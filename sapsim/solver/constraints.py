@@ -17,6 +17,7 @@ from sapsim.solver.shared_bounds import make_shared_bounds
 
 ARRAYS = (
     "constraint_kind", "constraint_coordinate", "constraint_block", "constraint_J", "constraint_parameters",
+    "constraint_input_start", "constraint_input_place", "constraint_input", "signal",
     "q", "v_b", "dinv", *SHARED_BOUNDS,
 )  # fmt: skip
 FORM_ARRAYS = {"v_star": ("v_star_b",), "momentum": ()}
@@ -51,8 +52,11 @@ def make(R, form: str = "v_star") -> Stage:
             block = s.constraint_block[r]
             J = s.constraint_J[w, r]
             one = wp.cw_mul(J, J)  # picks the row's degree of freedom out of its block
+            p = s.constraint_parameters[w, r]
+            for i in range(s.constraint_input_start[r], s.constraint_input_start[r + 1]):
+                p[s.constraint_input_place[i]] = s.signal[w, s.constraint_input[i]]
             s.constraint_row[w, r] = prepare(
-                s.constraint_kind[r], s.h, s.constraint_parameters[w, r], wp.dot(one, vec3(s.dinv[w, block])),
+                s.constraint_kind[r], s.h, p, wp.dot(one, vec3(s.dinv[w, block])),
                 s.q[w, s.constraint_coordinate[r]], wp.dot(one, s.v_b[w, block]), free_velocity(s, w, block, one),
             )  # fmt: skip
         barrier()

@@ -10,7 +10,7 @@ from typing import Any
 import warp as wp
 
 from sapsim.collide import broadphase, narrowphase
-from sapsim.dynamics import crba, forces, free_momentum, free_motion, kinematics, rne, velocities
+from sapsim.dynamics import crba, forces, free_momentum, free_motion, inputs, kinematics, rne, velocities
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
@@ -22,6 +22,7 @@ def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
     """The stages of one step with a contact law and a form of the problem (solver/forms.py), in order."""
     free = {"v_star": free_motion, "momentum": free_momentum}[form]
     return [
+        inputs.make(R),
         forces.make(R),
         rne.make(R),
         crba.make(R),

@@ -37,8 +37,9 @@ bodies:
 actuators:
   hold: {joint: arm/elbow, kp: 20, kd: 1, target: -0.4, effort_limit: 3}
   damp: {joint: arm/elbow, kd: 0.2}
+  wave: {joint: arm/elbow, effort: {times: [0, 0.1], values: [0, 0.05]}}
 forces:
-  push: {link: a, force: [0.5, 0, 0]}
+  push: {link: a, force: {times: [0, 0.1], values: [[0.5, 0, 0], [0.2, 0, 0]]}}
 world:
   collision: [{plane: {}}]
 """

@@ -80,8 +80,10 @@ bodies:
 actuators:
   bend: {joint: "*/ab", kp: 5, kd: 0.1, target: 0.3, effort_limit: 2}
   damp: {joint: "*/ab", kd: 0.05}
-  push: {joint: one/ab, effort: 0.3}
-  turn: {joint: "*/bc", kp: 1, kd: 0.02, target: initial}
+  push: {joint: one/ab, effort: {times: [0, 0.4], values: [0.3, -0.2]}}
+  turn: {joint: "*/bc", kp: 1, kd: 0.02, target: {times: [0, 0.2, 0.4], values: [0, 0.4, -0.4], interpolation: hold}}
+forces:
+  wind: {link: ball, force: {times: [0, 0.5], values: [[0, 0, 0], [1, 0, 0]]}}
 """
 
 # Ball and planar joints, a spring, capsules on a plane, a sphere and one another.

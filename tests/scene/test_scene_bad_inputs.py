@@ -206,15 +206,11 @@ LATER = {
     "solver: {linear_solver: dense}": 25,
     "solver: {linear_solver: pcg}": 25,
     "constraints: {c: {type: coupler}}": 1,
-    "actuators: {g: {joint: a/hinge, kp: 1, target: {times: [0], values: [0]}}}": 40,
-    "actuators: {g: {joint: a/hinge, effort: {csv: a.csv}}}": 33,
     "initial: {file: a.h5}": 1,
     "worlds: {vary: {gravity: {values: []}}}": 10,
     "bodies: {b: {cylinder: {radius: 1, length: 1}, mass: 1}}": 14,
     "bodies: {b: {mesh: {file: a.stl}, mass: 1}}": 14,
     "world: {collision: [{heightfield: {}}]}": 22,
-    "forces: {f: {link: a/tip, force: {csv: a.csv}}}": 27,
-    "forces: {f: {link: a/tip, torque: {times: [0], values: [[0, 0, 0]]}}}": 27,
 }
 
 

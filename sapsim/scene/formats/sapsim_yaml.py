@@ -21,6 +21,7 @@ from sapsim.scene.overrides import apply_overrides
 from sapsim.scene.physical import check_masses
 from sapsim.scene.repeat import place_body
 from sapsim.scene.report import Report
+from sapsim.scene.series import SeriesReader
 from sapsim.scene.settings import read_contact, read_output, read_solver, read_steps, read_worlds
 from sapsim.scene.sources import Sources
 from sapsim.scene.spec import WORLD, Scene, Shape, Where
@@ -49,6 +50,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
     placed = _place_all(root, materials, names, sources, report)
     nworld, seed = read_worlds(root)
     links, joints = tuple(placed.links), tuple(placed.joints)
+    series = SeriesReader(sources, report)
     scene = Scene(
         name=_name(root, file, report),
         file=file,
@@ -60,8 +62,8 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         links=links,
         joints=joints,
         world_shapes=_world_shapes(root, materials, report),
-        forces=read_forces(root.get("forces"), names, report),
-        actuators=read_actuators(root.get("actuators"), placed.actuators, names, joints, report),
+        forces=read_forces(root.get("forces"), names, series, report),
+        actuators=read_actuators(root.get("actuators"), placed.actuators, names, joints, series, report),
         filters=_filters(root, placed.filters, names, report),
         nworld=nworld,
         seed=seed,
