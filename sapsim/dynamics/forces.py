@@ -12,7 +12,7 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "body_force_start", "force_frame", "force_p_BP", "force_F", "force_from", "force_until",
+    "body_force_start", "force_frame", "force_p_BP", "force_F", "force_input", "signal", "force_from", "force_until",
     "step", "R_WB", "F_applied",
 )  # fmt: skip
 SCALARS = (("nbody", "int"), ("h", "real"))
@@ -34,8 +34,15 @@ def make(R) -> Stage:
             F = vec6(real(0.0))
             for i in range(s.body_force_start[b], s.body_force_start[b + 1]):
                 if t >= s.force_from[w, i] and t < s.force_until[w, i]:
-                    torque = top(s.force_F[w, i])
-                    force = bottom(s.force_F[w, i])
+                    given = s.force_F[w, i]
+                    c = s.force_input[i]
+                    if c >= 0:
+                        given = vec6(
+                            s.signal[w, c], s.signal[w, c + 1], s.signal[w, c + 2],
+                            s.signal[w, c + 3], s.signal[w, c + 4], s.signal[w, c + 5],
+                        )  # fmt: skip
+                    torque = top(given)
+                    force = bottom(given)
                     p_BP = s.R_WB[w, b] * s.force_p_BP[w, i]
                     if s.force_frame[i] == 1:
                         torque = s.R_WB[w, b] * torque

@@ -39,15 +39,17 @@ def make_set(R) -> Stage:
 @cache
 def make_get(R) -> Stage:
     """The stage `get_velocity`; reads v, writes v_out."""
-    to_external = make_joints(R).to_external
+    real, to_external = R.t, make_joints(R).to_external
     struct = make_struct("GetVelocity", R, GET_ARRAYS, DOFS)
 
     @wp.func
     def get_velocity(s: struct, w: int, lane: int):
         for i in range(lane, s.nv, wp.block_dim()):
             b = s.dof_to_body[i]
-            p_BoBcm = s.R_WB[w, b] * s.body_com[w, b]
-            s.v_out[w, i] = to_external(s.body_joint[b], s.v, w, s.dof_from[i], s.dof_entry[i], p_BoBcm)
+            s.v_out[w, i] = real(0.0)
+            if b >= 0:
+                p_BoBcm = s.R_WB[w, b] * s.body_com[w, b]
+                s.v_out[w, i] = to_external(s.body_joint[b], s.v, w, s.dof_from[i], s.dof_entry[i], p_BoBcm)
 
     return make_stage("get_velocity", R, struct, get_velocity, DOFS)
 

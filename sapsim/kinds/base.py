@@ -29,6 +29,16 @@ def difference_of_coordinates(q0: Sequence[float], q1: Sequence[float]) -> np.nd
     return np.asarray(q1, float) - np.asarray(q0, float)
 
 
+def no_bracket(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """That of rates of coordinates, which commute."""
+    return np.zeros_like(x)
+
+
+def bracket_of_rotations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """That of angular velocities (..., 3) in axes that do not turn with the body: R-dot = [x] R gives [y][x] R - [x][y] R."""
+    return -np.cross(x, y)
+
+
 @dataclass(frozen=True)
 class JointKind:
     """A joint type.
@@ -43,6 +53,7 @@ class JointKind:
         needs_world: True where the parent must be the world (floating).
         bounded: whether `limit` may have lower and upper (where it has one degree of freedom).
         default_axis: the axis where the file gives none.
+        X_FM (axis, axis2, q) -> (p_FM, Q_FM): the joint's placement on the host; the quaternion need not be normalised.
         S_F (axis, axis2, q) -> (6, nv): the motion subspace on the host, [rotation; translation of Mo], axes of F.
         make: (R) -> JointFuncs.
         second_axis (joint: scene.spec.Joint) -> vector: what device code gets as axis2; zero where there is none.
@@ -50,6 +61,8 @@ class JointKind:
         random (kind, rng) -> (nq,): coordinates for tests: any rotation, angles in +-pi, positions in +-1 m.
         difference (q0, q1) -> (nv,): the velocity that takes q0 to q1 in a step of one second, axes of F: internal
             velocities of step_q with R_WF = 1.
+        bracket (x, y) -> (..., nv): the Lie bracket [x, y] of the fields of internal velocities with constant entries x, y
+            (..., nv); zero where velocities are rates of coordinates.
     """
 
     name: str
@@ -61,6 +74,7 @@ class JointKind:
     v_names: tuple[str, ...]
     v_units: tuple[str, ...]
     neutral: tuple[float, ...]
+    X_FM: Callable[[Sequence[float], Sequence[float], Sequence[float]], tuple[Sequence[float], Sequence[float]]]
     S_F: Callable[[Sequence[float], Sequence[float], Sequence[float]], np.ndarray]
     make: Callable[[Any], "JointFuncs | None"]
     moves: bool = True
@@ -71,6 +85,7 @@ class JointKind:
     own_keys: tuple[str, ...] = ()
     random: Callable[["JointKind", np.random.Generator], np.ndarray] = random_coordinates
     difference: Callable[[Sequence[float], Sequence[float]], np.ndarray] = difference_of_coordinates
+    bracket: Callable[[np.ndarray, np.ndarray], np.ndarray] = no_bracket
 
 
 @dataclass(frozen=True)
@@ -190,6 +205,7 @@ class ConstraintRow:
         parameters: up to eight numbers for `prepare`, in the order of the kind.
         sum_bounds: least and greatest sum of the efforts of all rows of the joint that have it.
         entry: which of the joint's degrees of freedom it acts on.
+        inputs: (place in `parameters`, scene.spec.Series) of parameters that change with time.
     """
 
     name: str
@@ -198,6 +214,7 @@ class ConstraintRow:
     parameters: tuple[float, ...]
     sum_bounds: tuple[float, float] | None = None
     entry: int = 0
+    inputs: tuple[tuple[int, Any], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ import numpy as np
 
 from sapsim.kinds.base import code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
+from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.pairs import PairTable, find_pairs
 from sapsim.model.ties import most_entries
+from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
+from sapsim.scene.locking import hold_locked
 from sapsim.scene.poses import compose, matrix
 from sapsim.scene.spec import WORLD, Pose, Scene, Shape
-
-BLOCK = 3  # degrees of freedom to a block of the linear algebra
 
 
 @dataclass
@@ -39,22 +40,30 @@ class Model:
     pairs: PairTable
     slots: int  # most Jacobian blocks of a contact or an item of a tie
     constraints: ConstraintTable
+    body_last: np.ndarray  # (nbody,) last body of the subtree: a depth-first order makes it a range
 
 
-def build(scene: Scene) -> Model:
-    """The model of a scene.  Expects a scene that `scene.read.load` accepted."""
+def build(scene: Scene, factor: str = "auto") -> Model:
+    """The model of a scene that `scene.read.load` accepted; `factor`: how mass matrices are factorised (model/trees.py)."""
+    external_scene, scene = scene, hold_locked(scene)
     groups = group_links(scene)
     trees = _trees(groups)
     arrays = _body_arrays(scene, groups, trees)
-    external = _external_order(scene, groups, arrays)
+    body_last = subtree_ends(arrays["body_parent"])
+    blocks = block_tree(arrays["dof_body"], arrays["body_parent"], body_last)
+    factor_arrays, factor_sizes = factors(factor, arrays["tree_block_start"], arrays["dof_body"], blocks)
+    arrays |= levels(arrays["body_parent"]) | blocks | factor_arrays
+    external = _external_order(external_scene, groups, arrays)
     shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
-    arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays)
+    channels = Channels()
+    arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays, channels)
     joint_body = {group.joint: b for b, group in enumerate(groups[1:])}
-    constraints = place_constraints(scene, joint_body, _on_body(scene, arrays), arrays)
+    constraints = place_constraints(scene, external_scene, joint_body, _on_body(scene, arrays), arrays, channels)
+    arrays |= channels.arrays()
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
-    sizes = _sizes(arrays, external) | {"nconstraint": len(constraints.names)}
+    sizes = _sizes(arrays, external) | factor_sizes | {"nconstraint": len(constraints.names)}
     return Model(
         arrays=arrays,
         sizes=sizes,
@@ -65,6 +74,7 @@ def build(scene: Scene) -> Model:
         pairs=pairs,
         slots=max(_slots(arrays, pairs), most_entries(arrays)),
         constraints=constraints,
+        body_last=body_last,
         **external,
     )
 
@@ -85,22 +95,19 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
     kinds = [registry("joints")[scene.joints[g.joint].kind] for g in bodies]
     nv = np.array([k.nv for k in kinds], np.int32)
     parent = np.array([g.parent - 1 for g in bodies], np.int32)
+    starts = starts_branch(parent, subtree_ends(parent), nv)
     body_tree = np.zeros(nbody, np.int32)
     body_dof = np.zeros(nbody, np.int32)
-    block_start, A_start, dof_body = [0], [0], []
+    block_start, dof_body = [0], []
     for t, members in enumerate(trees):
         for b in members:
             body_tree[b] = t
+            if starts[b]:
+                dof_body.extend([-1] * (-len(dof_body) % BLOCK))
             body_dof[b] = len(dof_body)
             dof_body.extend([b] * nv[b])
         dof_body.extend([-1] * (-len(dof_body) % BLOCK))
         block_start.append(len(dof_body) // BLOCK)
-        nb = block_start[-1] - block_start[-2]
-        A_start.append(A_start[-1] + nb * (nb + 1) // 2)
-    last = np.arange(nbody, dtype=np.int32)
-    for b in range(nbody - 1, -1, -1):
-        if parent[b] >= 0:
-            last[parent[b]] = max(last[parent[b]], last[b])
     joints = [scene.joints[g.joint] for g in bodies]
     ndof = len(dof_body)
     per_dof = {name: np.zeros(ndof) for name in ("armature", "damping", "stiffness", "reference")}
@@ -113,13 +120,12 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
     return {
         "tree_body_start": np.cumsum([0] + [len(m) for m in trees]),
         "tree_block_start": np.array(block_start),
-        "tree_A_start": np.array(A_start),
         "body_parent": parent,
-        "body_last": last,
         "body_joint": np.array([code("joints", k.name) for k in kinds], np.int32),
         "body_q_start": q_start[:-1],
         "body_dof_start": body_dof,
         "body_nv": nv,
+        "body_link": np.array([g.root for g in bodies], np.int32),
         "body_tree": body_tree,
         "body_path_start": path_start,
         "body_path": path,
@@ -160,19 +166,25 @@ def _paths(parent: np.ndarray, body_dof: np.ndarray, nv: np.ndarray):
 
 
 def _external_order(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]) -> dict:
-    """Names, units and initial values in the order of files, and the maps from there to the internal order."""
+    """Names, units and initial values in the order of files, and the maps from there to the internal order.
+
+    Coordinates of locked joints stand behind all others in the internal order; their velocities have no place there.
+    """
     body_of_joint = {g.joint: b for b, g in enumerate(groups[1:])}
     out: dict = {key: [] for key in ("coordinate_names", "coordinate_units", "dof_names", "dof_units")}
     q_start, qd_start, q0, qd0 = [0], [0], [], []
     coordinate_from, dof_from, dof_entry, dof_to_body = [], [], [], []
+    behind = sum(registry("joints")[scene.joints[g.joint].kind].nq for g in groups[1:])
     for j, joint in enumerate(scene.joints):
         kind = registry("joints")[joint.kind]
         if kind.moves:
-            b = body_of_joint[j]
+            b = body_of_joint.get(j, -1)
             q0.extend(joint.q0 or kind.neutral)
             qd0.extend(joint.qd0 or (0.0,) * kind.nv)
-            coordinate_from.extend(int(arrays["body_q_start"][b]) + i for i in range(kind.nq))
-            dof_from.extend([int(arrays["body_dof_start"][b])] * kind.nv)
+            first = int(arrays["body_q_start"][b]) if b >= 0 else behind
+            behind += kind.nq if b < 0 else 0
+            coordinate_from.extend(first + i for i in range(kind.nq))
+            dof_from.extend([int(arrays["body_dof_start"][b]) if b >= 0 else 0] * kind.nv)
             dof_entry.extend(range(kind.nv))
             dof_to_body.extend([b] * kind.nv)
             out["coordinate_names"].extend(_entry(joint.name, name) for name in kind.q_names)
@@ -184,6 +196,9 @@ def _external_order(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.
     arrays["coordinate_from"] = np.array(coordinate_from)
     arrays["dof_from"], arrays["dof_entry"] = np.array(dof_from), np.array(dof_entry)
     arrays["dof_to_body"] = np.array(dof_to_body)
+    joints = [g.joint for g in groups[1:]]
+    arrays["body_q_from"] = np.array([q_start[j] for j in joints], np.int32)
+    arrays["body_qd_from"] = np.array([qd_start[j] for j in joints], np.int32)
     return out | {
         "q0": np.array(q0, float),
         "qd0": np.array(qd0, float),
@@ -253,27 +268,32 @@ def _on_body(scene: Scene, arrays: dict[str, np.ndarray]):
     return on_body
 
 
-def place_forces(forces, link_names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def place_forces(
+    forces, link_names: list[str], arrays: dict[str, np.ndarray], channels: Channels | None = None
+) -> dict[str, np.ndarray]:
     """Applied forces on their bodies, sorted by body; one on a link that is fixed in the world has no effect and is left out.
 
     `forces` have the fields of scene.spec.Force; force and torque may also be (W, 3), one to a world.  `arrays` holds
-    link_body, link_p_BL, link_Q_BL and body_parent.
+    link_body, link_p_BL, link_Q_BL and body_parent.  Force or torque may be a scene.spec.Series, which goes to `channels`.
     """
     index = {name: i for i, name in enumerate(link_names)}
     rows = [(int(arrays["link_body"][index[f.link]]), f) for f in forces]
     rows = sorted((r for r in rows if r[0] >= 0), key=lambda r: r[0])
-    p_BP, F, frame = [], [], []
+    p_BP, F, frame, inputs = [], [], [], []
     for _, f in rows:
         i = index[f.link]
         R_BL = matrix(arrays["link_Q_BL"][0, i])
         p_BP.append(arrays["link_p_BL"][0, i] + R_BL @ f.point)
         local = f.frame == "link"
         frame.append(int(local))
-        parts = [np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
+        changing = [hasattr(x, "times") for x in (f.torque, f.force)]
+        inputs.append(force_channels(f.torque, f.force, R_BL if local else np.eye(3), channels) if any(changing) else -1)
+        parts = [np.zeros((1, 3)) if hasattr(x, "times") else np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
         F.append(np.concatenate(np.broadcast_arrays(*(x @ R_BL.T if local else x for x in parts)), axis=1))
     return {
         "body_force_start": np.searchsorted([r[0] for r in rows], np.arange(len(arrays["body_parent"]) + 1)).astype(np.int32),
         "force_frame": np.array(frame, np.int32),
+        "force_input": np.array(inputs, np.int32),
         "force_p_BP": _rows(p_BP, (3,)),
         "force_F": np.stack(np.broadcast_arrays(*F), axis=1) if F else _rows([], (6,)),
         "force_from": _rows([f.start for _, f in rows]),
@@ -299,10 +319,16 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nbody": len(arrays["body_parent"]),
         "ntree": len(arrays["tree_body_start"]) - 1,
         "nblock": int(arrays["tree_block_start"][-1]),
-        "nA": int(arrays["tree_A_start"][-1]),
+        "nA": len(arrays["A_mask"]),
+        "nlevel": len(arrays["level_start"]) - 1,
+        "nchild": len(arrays["child_body"]),
         "ndof": len(arrays["dof_body"]),
         "npath": len(arrays["body_path"]),
         "nforce": len(arrays["force_frame"]),
+        "ninput": len(arrays["input_hold"]),
+        "ninputpoint": arrays["input_time"].shape[1],
+        "nrowinput": len(arrays["constraint_input"]),
+        "neffort": len(arrays["effort_input"]),
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
         "nlink": len(arrays["link_body"]),

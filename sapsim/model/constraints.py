@@ -1,12 +1,13 @@
 """Constraint rows of a scene as arrays (fields.py): kinds in their order, each with its rows as the scene has them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sapsim.kinds.base import ConstraintRow, code, registry
+from sapsim.kinds.base import ConstraintRow, Tie, code, registry
+from sapsim.model.inputs import Channels, effort_inputs, row_inputs
 from sapsim.model.ties import place_ties
 
 BLOCK = 3  # degrees of freedom to a block of the linear algebra
@@ -23,15 +24,22 @@ class ConstraintTable:
 
 
 def place_constraints(
-    scene: Any, joint_body: dict[int, int], on_body: Callable, arrays: dict[str, np.ndarray]
+    scene: Any,
+    external_scene: Any,
+    joint_body: dict[int, int],
+    on_body: Callable,
+    arrays: dict[str, np.ndarray],
+    channels: Channels,
 ) -> ConstraintTable:
-    """Adds the arrays of constraint rows and of open-loop efforts to `arrays`.
+    """Adds the arrays of constraint rows and of open-loop efforts to `arrays`, and what changes with time to `channels`.
 
-    joint_body: body of a joint's index.  on_body: model/ties.py.
+    In `scene` locked joints are fixed, in `external_scene` they are what they were.  joint_body: body of a joint's index.
+    on_body: model/ties.py.
     """
     kinds = sorted(registry("constraints").values(), key=lambda kind: kind.order)
     found = [(kind, row) for kind in kinds for row in kind.rows(scene)]
-    ties = [(kind, tie) for kind in kinds for tie in kind.ties(scene)]
+    tied = replace(external_scene, constraints=scene.constraints)
+    ties = [(kind, _without_locked(tie, tied, joint_body)) for kind in kinds for tie in kind.ties(tied)]
     place_ties(ties, len(found), on_body, joint_body, arrays)
     body = np.array([joint_body[row.joint] for _, row in found], np.int32)
     entry = np.array([row.entry for _, row in found], np.int32)
@@ -56,14 +64,29 @@ def place_constraints(
         "group_start": np.cumsum([0] + [len(rows) for rows, _ in groups]),
         "group_constraint": np.array([r for rows, _ in groups for r in rows], np.int32),
         "group_bounds": np.array([bounds for _, bounds in groups]).reshape(1, -1, 2),
+        "group_dof": np.array([arrays["body_dof_start"][joint_body[found[rows[0]][1].joint]] for rows, _ in groups], np.int32),
         "dof_effort": _efforts(scene, joint_body, arrays),
     }
+    joint_dof = {scene.joints[j].name: int(arrays["body_dof_start"][b]) for j, b in joint_body.items()}
+    arrays |= row_inputs([row for _, row in found], channels)
+    arrays |= effort_inputs(scene, joint_dof, len(arrays["dof_body"]), channels)
     units = [registry("joints")[scene.joints[row.joint].kind].v_units[row.entry] for _, row in found]
     return ConstraintTable(
         names=[row.name for _, row in found] + [name for _, tie in ties for name in tie.rows],
         kinds=[kind.name for kind, _ in found] + [kind.name for kind, tie in ties for _ in tie.rows],
         units=["N m s" if unit == "rad/s" else "N s" for unit in units] + [unit for _, tie in ties for unit in tie.units],
     )
+
+
+def _without_locked(tie: Tie, scene: Any, joint_body: dict[int, int]) -> Tie:
+    """The tie with constants in place of the coordinates of joints that do not move."""
+    bias, terms = np.array(tie.bias, float), []
+    for joint, coefficient in tie.terms:
+        if joint in joint_body:
+            terms.append((joint, coefficient))
+        else:
+            bias += scene.joints[joint].q0[0] * np.array(coefficient)
+    return replace(tie, terms=tuple(terms), bias=tuple(bias.tolist()))
 
 
 def _groups(rows: list[ConstraintRow]) -> list[tuple[list[int], tuple[float, float]]]:
@@ -80,5 +103,7 @@ def _efforts(scene: Any, joint_body: dict[int, int], arrays: dict[str, np.ndarra
     efforts = np.zeros((1, len(arrays["dof_body"])))
     joints = {joint.name: j for j, joint in enumerate(scene.joints)}
     for actuator in scene.actuators:
+        if not isinstance(actuator.effort, float | int):  # an input (model/inputs.py)
+            continue
         efforts[0, arrays["body_dof_start"][joint_body[joints[actuator.joint]]]] += actuator.effort
     return efforts

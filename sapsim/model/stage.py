@@ -20,6 +20,11 @@ class Stage:
     kernel: Any
 
 
+def variant(name: str, form: str) -> str:
+    """The name of a stage that the forms of the problem do not share (solver/forms.py)."""
+    return name if form == "v_star" else f"{name}_{form}"
+
+
 def make_stage(name: str, R: Real, struct: Any, func: Any, scalars: tuple[tuple[str, str], ...] = ()) -> Stage:
     """Wraps `func` in a kernel of its own module, whose name carries the stage and the precision (and law where it has one)."""
     lane = lane_func()

@@ -18,6 +18,7 @@ Expect = Any  # sapsim.scene.spec.Expect: record does not import scene
 AXES = {"x": 0, "y": 1, "z": 2}
 CONTACT = ("contact_force", "contact_count", "depth_max")
 SOLVER = ("converged_fraction",)
+ENERGY = ("energy",)
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class _Missing(Exception):
 def channel_of(entry: Expect) -> str:
     """The output channel that an entry needs."""
     base = entry.quantity.split(".")[0]
-    return "contacts" if base in CONTACT else "solver" if base in SOLVER else "state"
+    return "contacts" if base in CONTACT else "solver" if base in SOLVER else "energy" if base in ENERGY else "state"
 
 
 def evaluate(run: Run, entries: Sequence[Expect]) -> list[Result]:
@@ -109,7 +110,7 @@ def _worlds(run: Run, entry: Expect) -> np.ndarray:
 
 def _rows(run: Run, entry: Expect) -> np.ndarray:
     """Row numbers: all, the last, or the one nearest to a time, which must be within half a recording interval."""
-    first = 0 if channel_of(entry) == "state" else 1
+    first = 0 if channel_of(entry) in ("state", "energy") else 1
     if run.rows <= first:
         raise _Missing("the file holds no step")
     if entry.at == "all":
@@ -130,10 +131,8 @@ def _rows(run: Run, entry: Expect) -> np.ndarray:
 def _values(run: Run, entry: Expect, rows: np.ndarray, worlds: np.ndarray) -> np.ndarray:
     """Values (rows, worlds, ...) of the entry's quantity."""
     base, _, axis = entry.quantity.partition(".")
-    if channel_of(entry) != "state" and not run.has(channel_of(entry)):
+    if not run.has(channel_of(entry)):
         raise _Missing(f"channel {channel_of(entry)} was not recorded")
-    if not run.has("state") and channel_of(entry) == "state":
-        raise _Missing("channel state was not recorded")
     quantity = QUANTITIES.get(base)
     if quantity is None:
         raise _Missing(f"unknown quantity {entry.quantity}")
@@ -229,6 +228,11 @@ def _converged_fraction(run: Run, entry: Expect, axis: str, rows: np.ndarray) ->
     return np.repeat(fraction[-1:], len(rows), axis=0) if entry.at == "all" else fraction[rows - 1]
 
 
+def _energy(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarray:
+    """Kinetic, potential and elastic energy together [J]."""
+    return sum(_pick(run, f"energy/{name}", rows) for name in ("kinetic", "potential", "elastic"))
+
+
 QUANTITIES: dict[str, Callable[[Run, Expect, str, np.ndarray], np.ndarray]] = {
     "position": _position,
     "velocity": _velocity,
@@ -240,4 +244,5 @@ QUANTITIES: dict[str, Callable[[Run, Expect, str, np.ndarray], np.ndarray]] = {
     "contact_count": _contact_count,
     "depth_max": _depth_max,
     "converged_fraction": _converged_fraction,
+    "energy": _energy,
 }

@@ -87,6 +87,10 @@ def joint_tables(scene: Any, sim: Any) -> list[Table]:
         (joint("armature", "float64", "kg or kg m^2", "reflected inertia of the drive"), [j.armature for j in joints]),
         (joint("stiffness", "float64", "N/m or N m/rad", "stiffness of the spring"), [j.stiffness for j in joints]),
         (joint("reference", "float64", "m or rad", "coordinate at which the spring is at rest"), [j.reference for j in joints]),
+        (joint("lower", "float64", "m or rad", "least coordinate"), [j.limit.lower for j in joints]),
+        (joint("upper", "float64", "m or rad", "greatest coordinate"), [j.limit.upper for j in joints]),
+        (joint("effort", "float64", "N or N m", "bound of the sum of the actuators"), [j.limit.effort for j in joints]),
+        (joint("locked", "bool", "1", "whether the joint is held at its initial coordinates"), [j.locked for j in joints]),
     ]
 
 

@@ -55,7 +55,8 @@ class Contact:
 class Problem:
     """The problem over the n participating dofs: A (n, n), v_star (n,), J (3 nc, n), one law per contact.
 
-    rows_J (nr, n) and one law per row are those of the scalar constraints.
+    rows_J (nr, n) and one law per row are those of the scalar constraints.  Free motion costs
+    1/2 (v - v_star)' A (v - v_star) - impulse' (v - v_star); in the momentum form v0 stands for v_star, and impulse is h tau.
     """
 
     A: np.ndarray
@@ -64,6 +65,7 @@ class Problem:
     laws: list
     rows_J: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     rows_laws: list = field(default_factory=list)
+    impulse: np.ndarray | float = 0.0
 
     def __post_init__(self) -> None:
         self.rows_J = self.rows_J.reshape(-1, len(self.v_star))

@@ -25,8 +25,10 @@ class FreeMotion:
     v_star: np.ndarray
 
 
-def calc_free_motion(scene, system: System, kin: Kinematics, v0: np.ndarray, t: float) -> FreeMotion:
-    """The free motion of the step that starts at time t [s] with velocity v0."""
+def calc_free_motion(
+    scene, system: System, kin: Kinematics, v0: np.ndarray, t: float, effort: np.ndarray | None = None
+) -> FreeMotion:
+    """The free motion of the step that starts at time t [s] with velocity v0; `effort` (nv,) is added to tau."""
     h = scene.time_step
     damping = np.array([b.damping for b in system.bodies for _ in range(b.nv)])
     armature = np.array([b.armature for b in system.bodies for _ in range(b.nv)])
@@ -34,6 +36,8 @@ def calc_free_motion(scene, system: System, kin: Kinematics, v0: np.ndarray, t: 
     bias = calc_generalized_forces(system, kin, v0, np.zeros(system.nv))
     tau = calc_gravity(system, kin, np.array(scene.gravity)) + calc_applied(scene, system, kin, t) - bias - damping * v0
     tau = tau - calc_springs(system, kin.q) + calc_efforts(scene, system)
+    if effort is not None:
+        tau = tau + effort
     v_star = v0 + h * np.linalg.solve(A, tau) if system.nv else v0.copy()
     return FreeMotion(A, tau, v_star)
 

@@ -61,8 +61,8 @@ def evaluate(problem: Problem, v: np.ndarray) -> Evaluation:
     D = 1.0 / np.sqrt(np.diag(problem.A))
     p, j = problem.A @ v, problem.J.T @ gamma.ravel() + problem.rows_J.T @ rows_gamma
     dv = v - problem.v_star
-    gradient = problem.A @ dv - j
-    cost = 0.5 * dv @ problem.A @ dv + problem.cost(vc) + problem.rows_cost(vr)
+    gradient = problem.A @ dv - problem.impulse - j
+    cost = dv @ (0.5 * problem.A @ dv - problem.impulse) + problem.cost(vc) + problem.rows_cost(vr)
     scale = max(np.linalg.norm(D * p), np.linalg.norm(D * j))
     return Evaluation(vc, gamma, vr, rows_gamma, gradient, cost, float(np.linalg.norm(D * gradient)), float(scale))
 
@@ -126,7 +126,7 @@ class Line:
         self.problem, self.vc, self.vr = problem, at.vc, at.vr
         self.dvr = problem.rows_J @ dv
         self.dvc = (problem.J @ dv).reshape(-1, 3)
-        self.slope0, self.curvature0 = float(dp @ (v - problem.v_star)), float(dv @ dp)
+        self.slope0, self.curvature0 = float(dv @ (problem.A @ (v - problem.v_star) - problem.impulse)), float(dv @ dp)
         self.momentum0 = at.cost - problem.cost(at.vc) - problem.rows_cost(at.vr)
         self.cost0, self.derivative0 = at.cost, float(at.gradient @ dv)
 

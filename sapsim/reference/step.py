@@ -13,6 +13,7 @@ from sapsim.reference.bodies import build_system
 from sapsim.reference.constraints import Constraint, all_impulses, calc_constraints
 from sapsim.reference.contact_problem import Contact, build_problem, calc_contacts, participating_dofs
 from sapsim.reference.free_motion import calc_free_motion
+from sapsim.reference.inputs import scene_at
 from sapsim.reference.integrate import step_coordinates
 from sapsim.reference.kinematics import (
     calc_kinematics,
@@ -21,6 +22,7 @@ from sapsim.reference.kinematics import (
     velocity_from_external,
     velocity_to_external,
 )
+from sapsim.reference.locking import Locked
 from sapsim.reference.sap_solver import Solution, solve
 from sapsim.status import FAILURES, StepStatus
 
@@ -79,36 +81,47 @@ class Twin:
     """The twin of a scene, one world.  External q, qd are joint_q, joint_qd of the result file."""
 
     def __init__(self, scene):
-        self.scene = scene
-        self.system = build_system(scene)
+        self.locked = Locked(scene)
+        self.scene = self.locked.scene
+        self.system = build_system(self.scene)
 
     def initial(self) -> tuple[np.ndarray, np.ndarray]:
         """The scene's initial q, qd."""
-        q = [x for joint in self.scene.joints for x in joint.q0]
-        qd = [x for joint in self.scene.joints for x in joint.qd0]
-        return np.array(q, dtype=float), np.array(qd, dtype=float)
+        return self.locked.q0.copy(), self.locked.qd0.copy()
 
     def internal(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Internal velocities of an external state."""
-        return velocity_from_external(self.system, q, qd)
+        return velocity_from_external(self.system, *self.locked.reduce(q, qd))
 
-    def step(self, q: np.ndarray, qd: np.ndarray, step_index: int = 0, relative_tolerance: float | None = None) -> StepResult:
-        """The step from t = step_index h.  `relative_tolerance` replaces the scene's."""
-        scene, system = self.scene, self.system
-        q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+    def step(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        step_index: int = 0,
+        relative_tolerance: float | None = None,
+        effort: np.ndarray | None = None,
+    ) -> StepResult:
+        """The step from t = step_index h.  `relative_tolerance` replaces the scene's; `effort` (nv,) is added to tau."""
+        scene, system = scene_at(self.scene, step_index * self.scene.time_step), self.system
+        q, qd = self.locked.reduce(q, qd)
         settings = scene.solver
         if relative_tolerance is not None:
             settings = replace(settings, relative_tolerance=relative_tolerance)
 
         v0 = velocity_from_external(system, q, qd)
         kin = calc_kinematics(system, q, v0)
-        free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step)
+        free = calc_free_motion(scene, system, kin, v0, step_index * scene.time_step, effort)
         contacts = calc_contacts(scene, system, kin, free.A, v0)
-        constraints, count = calc_constraints(scene, system, kin, free.A, v0, free.v_star)
-        dofs = participating_dofs(system, contacts, constraints)
+        whole = settings.form == "momentum"  # every tree takes part; v_star is not known, so no constraint is out of reach
+        reach = np.full_like(v0, np.inf) if whole else free.v_star
+        constraints, count = calc_constraints(scene, system, kin, free.A, v0, reach)
+        dofs = np.arange(system.nv) if whole else participating_dofs(system, contacts, constraints)
         v, solved = free.v_star.copy(), Solution(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
-        if contacts or constraints:
-            solved = solve(build_problem(contacts, constraints, free.A, free.v_star, dofs), v0[dofs], settings)
+        if dofs.size:
+            problem = build_problem(contacts, constraints, free.A, v0 if whole else free.v_star, dofs)
+            if whole:
+                problem.impulse = scene.time_step * free.tau
+            solved = solve(problem, v0[dofs], settings)
             v[dofs] = solved.v
         for contact, gamma, vc in zip(contacts, solved.gamma, solved.vc, strict=True):
             contact.gamma, contact.vc = gamma, vc
@@ -122,9 +135,10 @@ class Twin:
         if not (np.all(np.isfinite(q1)) and np.all(np.isfinite(v))):
             status |= StepStatus.NON_FINITE
         failed = bool(status & FAILURES)
+        q, qd = self.locked.expand(*((q, qd) if failed else (q1, velocity_to_external(system, q1, v))))
         return StepResult(
-            q=q if failed else q1,
-            qd=qd if failed else velocity_to_external(system, q1, v),
+            q=q,
+            qd=qd,
             v=v,
             v_star=free.v_star,
             A=free.A,
@@ -147,8 +161,11 @@ class Twin:
 
     def body_q(self, q: np.ndarray) -> np.ndarray:
         """/state/body_q of files at q: [p, quaternion xyzw] of each link, (nlink, 7)."""
-        return link_placements(self.system, q)
+        return link_placements(self.system, self._moving_q(q))
 
     def body_qd(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """/state/body_qd of files at q and the internal v: [v_com, omega] of each link, (nlink, 6)."""
-        return link_twists(self.scene, self.system, q, v)
+        return link_twists(self.scene, self.system, self._moving_q(q), v)
+
+    def _moving_q(self, q: np.ndarray) -> np.ndarray:
+        return np.asarray(q, dtype=float)[self.locked.moves[0]]

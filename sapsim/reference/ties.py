@@ -64,24 +64,26 @@ def calc_ties(scene, system: System, kin: Kinematics, A: np.ndarray, v0: np.ndar
     return count, found
 
 
-def _joint_rows(c, system: System, coefficients) -> tuple[list, np.ndarray, set[int]]:
-    """The bodies that the joints carry, the row of their coefficients, and the trees."""
+def _joint_row(scene, c, system: System, kin: Kinematics, coefficients) -> tuple[float, np.ndarray, set[int]]:
+    """sum of coefficient q, its row J (nv,), and the trees; a joint that is locked has the q at which it is held."""
     body_of = {body.joint: body for body in system.bodies}
-    bodies = [body_of[name] for name in c.joints]
-    J = np.zeros(system.nv)
-    for body, x in zip(bodies, coefficients, strict=True):
-        J[body.dof] = x
-    return bodies, J, {body.tree for body in bodies}
+    held = {joint.name: joint.q0[0] for joint in scene.joints if joint.name not in body_of and joint.q0}
+    length, J = 0.0, np.zeros(system.nv)
+    for name, x in zip(c.joints, coefficients, strict=True):
+        length += x * (held[name] if name in held else kin.q[body_of[name].iq])
+        if name not in held:
+            J[body_of[name].dof] = x
+    return length, J, {body_of[name].tree for name in c.joints if name not in held}
 
 
 def _coupler(scene, c, system: System, kin: Kinematics):
-    (first, second), J, trees = _joint_rows(c, system, (1.0, -c.ratio))
-    return np.array([kin.q[first.iq] - c.ratio * kin.q[second.iq] - c.offset]), J[None], trees
+    length, J, trees = _joint_row(scene, c, system, kin, (1.0, -c.ratio))
+    return np.array([length - c.offset]), J[None], trees
 
 
 def _tendon(scene, c, system: System, kin: Kinematics):
-    bodies, J, trees = _joint_rows(c, system, c.coefficients)
-    length = c.offset + sum(x * kin.q[body.iq] for body, x in zip(bodies, c.coefficients, strict=True))
+    length, J, trees = _joint_row(scene, c, system, kin, c.coefficients)
+    length += c.offset
     rows = [(sign * (length - bound), sign * J) for sign, bound in ((1.0, c.lower), (-1.0, c.upper)) if np.isfinite(bound)]
     return np.array([g for g, _ in rows]), np.array([J for _, J in rows]), trees
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from sapsim.kinds.base import registry
 from sapsim.scene.inertials import MassSum
+from sapsim.scene.locking import hold_locked
 from sapsim.scene.poses import compose
 from sapsim.scene.spec import WORLD, Inertial, Joint, Link, Mat33, Pose, Vec3
 
@@ -55,8 +56,10 @@ class LinkGroup:
 def group_links(scene: Tree) -> list[LinkGroup]:
     """The bodies of a scene: the world group first, then every moving body after its parent, trees one after another.
 
-    Expects sound trees, as `scene.read.load` delivers them.  Links that no joint reaches are in no group.
+    Locked joints count as fixed.  Expects sound trees, as `scene.read.load` delivers them.  Links that no joint reaches are
+    in no group.
     """
+    scene = hold_locked(scene)
     index = {link.name: i for i, link in enumerate(scene.links)}
     leaving: dict[str, list[int]] = {}  # joints by the name of their parent link
     for j, joint in enumerate(scene.joints):

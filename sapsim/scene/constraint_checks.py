@@ -27,7 +27,7 @@ def check_constraints(scene: Scene, report: Report) -> None:
     for c in scene.constraints:
         if c.a is not None and c.b is not None:
             _check_ends(c, group_of[c.a.link], group_of[c.b.link], report)
-        _check_trees(c, {_tree(groups, carried[joint]) for joint in c.joints}, report)
+        _check_trees(c, {_tree(groups, carried[joint]) for joint in c.joints if joint in carried}, report)
     if len(report.errors) == faults:
         _warn_of_gaps(scene, groups, report)
 

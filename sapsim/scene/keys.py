@@ -97,7 +97,7 @@ SOLVER = Record(
         "max_iterations": Key(Integer(least=1, most=2**31 - 1), "of Newton's method, a step"),
         "line_search": Key(Choice(("exact", "backtracking")), "the root of the derivative, or Armijo's rule"),
         "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), "how Newton's step is solved for"),
-        "form": Key(Choice(("v_star",), later=("momentum",)), "which convex problem is solved"),
+        "form": Key(Choice(("v_star", "momentum")), "how the convex problem states free motion; the minimum is the same"),
         "islands": Key(Later(_flag, neutral=False), "solve each island by itself"),
         "on_failure": Key(Choice(("continue", "stop")), "what the other worlds do when one fails"),
     }
@@ -142,10 +142,29 @@ _LINK_CHANGES = {
 LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, ""), **_LINK_CHANGES})
 LINK_OVERLAY = Record({"collision": Key(COLLISION, "added to the model's shapes"), **_LINK_CHANGES})
 
-_SERIES = Later()
-_vector_in_time = ByForm({"seq": _vec3, "map": _SERIES})
-_number_in_time = ByForm({"number": _number, "map": _SERIES})
-_target_in_time = ByForm({"number": _number, "str": Choice(("initial",)), "map": _SERIES})
+_INTERPOLATION = Key(Choice(("linear", "hold")), "between times; hold: a value lasts until the next time; default linear")
+CSV = Record(
+    {
+        "csv": Key(Text("a path"), "a file with a column of times [s], then the values", required=True),
+        "interpolation": _INTERPOLATION,
+    }
+)
+
+
+def _over_time(item: Type) -> ByKey:
+    """A table of times and values, or a file with one."""
+    table = {
+        "times": Key(ListOf(_number), "strictly ascending [s]", required=True),
+        "values": Key(ListOf(item), "one to a time; held before the first and after the last", required=True),
+        "interpolation": _INTERPOLATION,
+    }
+    return ByKey({"csv": CSV}, Record(table))
+
+
+VECTOR_SERIES, NUMBER_SERIES = _over_time(_vec3), _over_time(_number)
+_vector_in_time = ByForm({"seq": _vec3, "map": VECTOR_SERIES})
+_number_in_time = ByForm({"number": _number, "map": NUMBER_SERIES})
+_target_in_time = ByForm({"number": _number, "str": Choice(("initial",)), "map": NUMBER_SERIES})
 
 LIMIT = Record(
     {
@@ -174,7 +193,7 @@ JOINT = Record(
         "armature": Key(_not_negative, "[kg or kg m^2]"),
         "stiffness": Key(_not_negative, "of a spring [N/m or N m/rad]; joints of one degree of freedom"),
         "reference": Key(_number, "coordinate at which the spring is at rest [m or rad]"),
-        "locked": Key(Later(_flag, neutral=False), ""),
+        "locked": Key(_flag, "held at its initial coordinates: its degrees of freedom are taken out"),
         "collide": Key(_flag, "whether the two bodies of the joint may touch"),
     }
 )
@@ -205,7 +224,7 @@ _OVERLAYS = {
     "links": Key(MapOf(LINK_OVERLAY, "link", named_elsewhere=True), "changes of links of the model"),
     "joints": Key(MapOf(JOINT_OVERLAY, "joint", named_elsewhere=True), "changes of joints of the model"),
 }
-_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Later(), "")}
+_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Text("a path"), "an MJCF file; needs the package mujoco")}
 _inertia_policy = Key(Choice(("error", "estimate", "fix")), "what is done about impossible inertias; default: error")
 
 MODEL_IN_FILE = Record(
@@ -334,7 +353,7 @@ EXPECT = Record(
 OUTPUT = Record(
     {
         "every": Key(Integer(least=1, most=2**31 - 1), "steps from row to row"),
-        "channels": Key(ListOf(Choice(("state", "contacts", "solver"), later=("energy",))), "what is recorded"),
+        "channels": Key(ListOf(Choice(("state", "contacts", "solver", "energy"))), "what is recorded"),
         "dtype": Key(Choice(("float64", "float32")), "of recorded numbers"),
         "compression": Key(Choice(("gzip", "none")), "of the file"),
         "flush_seconds": Key(_positive, "time between two writes to the disk [s]"),

@@ -19,7 +19,7 @@ from sapsim.scene.spec import Inertial, Limit, Shape
 _LINK_KEYS = ("material", "collision_off", "mass", "com", "inertia")
 # Keys of a joint's overlay that are values of the joint.
 _JOINT_VALUES = tuple(
-    f.name for f in fields(ModelJoint) if f.name in ("damping", "friction", "armature", "stiffness", "reference")
+    f.name for f in fields(ModelJoint) if f.name in ("damping", "friction", "armature", "stiffness", "reference", "locked")
 )
 
 
@@ -129,4 +129,5 @@ def _overlay_joint(joint: ModelJoint, overlay: Section, report: Report) -> Model
     limit = read_limit(overlay.get("limit"), joint.limit, kind, report)
     if "type" not in overlay:
         return replace(joint, **values, limit=limit)
-    return replace(joint, kind=overlay["type"], damping=0.0, armature=0.0, friction=0.0, limit=Limit(), mimic=None)
+    held = {"damping": 0.0, "armature": 0.0, "friction": 0.0, "limit": Limit(), "mimic": None, "locked": False}
+    return replace(joint, kind=overlay["type"], **held)

@@ -55,6 +55,7 @@ class Shape:
     material: Material
     material_name: str = ""
     where: Where = Where()
+    bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,23 @@ class Joint:
     reference: float = 0.0  # [m or rad]
     axis2: Vec3 = (0.0, 1.0, 0.0)  # unit vector, of a universal joint only
     pitch: float = 0.0  # [m/rad], of a screw only
+    locked: bool = False  # held at q0 (scene/locking.py)
     where: Where = Where()
+
+
+@dataclass(frozen=True)
+class Series:
+    """A value over time, taken at the start of each step and held outside the range.
+
+    Fields:
+        times: strictly ascending [s].
+        values: as many numbers, or vectors.
+        hold: each value lasts until the next time; else linear in between.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[Any, ...]
+    hold: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,8 +167,8 @@ class Force:
 
     name: str
     link: str
-    force: Vec3 = (0.0, 0.0, 0.0)  # [N]
-    torque: Vec3 = (0.0, 0.0, 0.0)  # [N m]
+    force: Vec3 | Series = (0.0, 0.0, 0.0)  # [N]
+    torque: Vec3 | Series = (0.0, 0.0, 0.0)  # [N m]
     point: Vec3 = (0.0, 0.0, 0.0)
     frame: str = "world"  # world | link
     start: float = float("-inf")  # [s]
@@ -197,22 +214,22 @@ class Actuator:
 
         u = clip(-kp (q - target) - kd (v - target_velocity) + feedforward, lowest, highest),
 
-    implicit in q and v; without gains u = `effort`.  `effort_limit` is the actuator's own bound; `lowest`, `highest` and
-    `effort` are what is left within it and the bound of the joint's sum; where several with gains share that bound, it is
-    `sum_bounds` of each of them.
+    implicit in q and v, with target, its velocity and feedforward of the step's start; without gains u = `effort`.
+    `effort_limit` is the actuator's own bound; `lowest`, `highest` and `effort` are what is left within it and the bound of
+    the joint's sum; where several with gains share that bound, it is `sum_bounds` of each of them.
     """
 
     name: str
     joint: str
     kp: float = 0.0  # [N/m or N m/rad]
     kd: float = 0.0  # [N s/m or N m s/rad]
-    target: float = 0.0  # [m or rad]
-    target_velocity: float = 0.0  # [m/s or rad/s]
-    feedforward: float = 0.0
+    target: float | Series = 0.0  # [m or rad]
+    target_velocity: float | Series = 0.0  # [m/s or rad/s]
+    feedforward: float | Series = 0.0
     effort_limit: float = math.inf
     lowest: float = -math.inf
     highest: float = math.inf
-    effort: float = 0.0
+    effort: float | Series = 0.0  # a Series is bounded in the step, with `effort_limit` and the joint's bound
     sum_bounds: tuple[float, float] | None = None
     where: Where = Where()
 

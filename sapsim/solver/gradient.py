@@ -1,23 +1,26 @@
 """Cost, gradient and the solver's norms at v_next, and the scalars of a search direction.
 
-    l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma
+    l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma = momentum - J' gamma
     residual = ||D grad||,  scale = max(||D A v||, ||D J' gamma||),  D = diag(A)^-1/2   (sap_formulas 4.3)
 
 Contacts, ties and active constraints are summed in 32 strided partial sums whatever the number of lanes; trees in the order of
-participation.
+participation.  How the momentum starts, and what it costs, is the matter of the problem's form (solver/forms.py).
 """
 
 from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.tree_blocks import make_tree_blocks
+
 SUMS = 32
 
 
-def make_gradient(R, struct, law, bounded, ties):
+def make_gradient(R, struct, law, bounded, form, ties):
     """wp.funcs over the Newton struct; each of them is one phase between barriers."""
-    real, vec3, vec4, mat33 = R.t, R.vec3, R.vec4, R.mat33
-    blocks, vectors = wp.array2d(dtype=mat33), wp.array2d(dtype=vec3)
+    real, vec3, vec4 = R.t, R.vec3, R.vec4
+    vectors = wp.array2d(dtype=vec3)
+    A_times = make_tree_blocks(R, struct).times
 
     @wp.func
     def contact_times(s: struct, w: int, c: int, x: vectors) -> vec3:
@@ -27,30 +30,6 @@ def make_gradient(R, struct, law, bounded, ties):
         for e in range(c * s.slots, c * s.slots + entries[0] + entries[1]):
             y += s.J[w, e] * x[w, s.J_block[w, e]]
         return y
-
-    @wp.func
-    def A_times(A: blocks, w: int, start: int, nb: int, r: int, x: vectors, first: int) -> vec3:
-        """Block row r of A x for the tree whose blocks of x start at `first`."""
-        y = vec3(real(0.0))
-        row = start + (r * (r + 1)) // 2
-        for c in range(r + 1):
-            y += A[w, row + c] * x[w, first + c]
-        for c in range(r + 1, nb):
-            y += wp.transpose(A[w, start + (c * (c + 1)) // 2 + r]) * x[w, first + c]
-        return y
-
-    @wp.func
-    def start_momentum(s: struct, w: int, lane: int):
-        """A v_star and A (v - v_star) at the guess; the latter is carried along by alpha A dv afterwards."""
-        for p in range(lane, s.npart[w], wp.block_dim()):
-            t = s.part_tree[w, p]
-            first = s.tree_block_start[t]
-            nb = s.tree_block_start[t + 1] - first
-            for r in range(nb):
-                s.Av_star[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.v_star_b, first)
-                s.dv[w, first + r] = s.v_next_b[w, first + r] - s.v_star_b[w, first + r]
-            for r in range(nb):
-                s.momentum[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
 
     @wp.func
     def start_items(s: struct, w: int, lane: int):
@@ -145,7 +124,7 @@ def make_gradient(R, struct, law, bounded, ties):
             sums = vec4(real(0.0))
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 momentum = s.momentum[w, r]
-                Av = s.Av_star[w, r] + momentum
+                Av = form.free_momentum(s, w, r) + momentum
                 dinv = s.dinv[w, r]
                 impulse = s.grad[w, r]
                 grad = momentum - impulse
@@ -154,7 +133,7 @@ def make_gradient(R, struct, law, bounded, ties):
                     wp.dot(grad, wp.cw_mul(dinv, grad)),
                     wp.dot(Av, wp.cw_mul(dinv, Av)),
                     wp.dot(impulse, wp.cw_mul(dinv, impulse)),
-                    real(0.5) * wp.dot(momentum, s.v_next_b[w, r] - s.v_star_b[w, r]),
+                    form.cost(s, w, r, momentum),
                 )
             s.part_sum[w, p] = sums
 
@@ -186,18 +165,15 @@ def make_gradient(R, struct, law, bounded, ties):
         """A dv, and per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
-            first = s.tree_block_start[t]
-            nb = s.tree_block_start[t + 1] - first
             sums = vec4(real(0.0))
-            for r in range(nb):
-                dv = s.dv[w, first + r]
-                Adv = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
-                s.Adv[w, first + r] = Adv
-                sums += vec4(wp.dot(dv, s.momentum[w, first + r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, first + r]), real(0.0))
+            for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+                dv = s.dv[w, r]
+                Adv = A_times(s, w, r, s.dv)
+                s.Adv[w, r] = Adv
+                sums += vec4(wp.dot(dv, s.momentum[w, r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, r]), real(0.0))
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(
-        start_momentum=start_momentum,
         start_items=start_items,
         move=move,
         at_contacts=at_contacts,

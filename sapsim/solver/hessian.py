@@ -9,10 +9,13 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.tree_blocks import make_tree_blocks
+
 
 def make_hessian(R, struct, law, bounded, ties):
     """wp.funcs curvature(s, w, lane), which evaluates G of contacts, ties and active constraints, and assemble(s, w, lane)."""
     real, mat33 = R.t, R.mat33
+    A_block = make_tree_blocks(R, struct).block
 
     @wp.func
     def curvature(s: struct, w: int, lane: int):
@@ -28,8 +31,9 @@ def make_hessian(R, struct, law, bounded, ties):
     @wp.func
     def start_column(s: struct, w: int, e: int, t: int, q: int, nb: int):
         base = s.column_base[w, e] + q
+        first = s.tree_block_start[t]
         for r in range(q, nb):
-            s.H[w, base + r * nb] = s.A[w, s.tree_A_start[t] + (r * (r + 1)) // 2 + q]
+            s.H[w, base + r * nb] = A_block(s, w, first + r, first + q)
         for x in range(nb, nb + s.row_start[w, e + 1] - s.row_start[w, e]):
             s.H[w, base + x * nb] = mat33(real(0.0))
 

@@ -2,14 +2,17 @@
 
     minimise  l(v) = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v)   over the trees that take part, from v0
 
+The first term can have another form with the same minimum (solver/forms.py).
+
 The stop test comes before any factorisation, so a good guess costs no iteration.  Success is either criterion, kept apart:
     optimality  residual <= absolute_tolerance + relative_tolerance * scale
     cost        |l - l_before| < cost_absolute + cost_relative (|l| + |l_before|) / 2,  with alpha > 1/2
 A failure is a status and the last iterate stands.  Trees without contacts and active constraints take
-no part: they get v_star; a world where none does gets no iteration.
+no part: they get v_star; a world where none does gets no iteration.  In the momentum form every tree takes part.
 """
 
 from functools import cache
+from types import SimpleNamespace
 
 import warp as wp
 
@@ -17,9 +20,11 @@ from sapsim.kinds.base import registry
 from sapsim.kinds.constraints._bounded import make_bounded
 from sapsim.linalg.block_sparse import make_block_sparse
 from sapsim.linalg.elimination import make_elimination
+from sapsim.linalg.tree_blocks import ARRAYS as BLOCKS
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
-from sapsim.model.stage import Stage, make_stage
+from sapsim.model.stage import Stage, make_stage, variant
+from sapsim.solver import forms
 from sapsim.solver.gradient import make_gradient
 from sapsim.solver.hessian import make_hessian
 from sapsim.solver.line_search import make_line_search
@@ -27,10 +32,10 @@ from sapsim.solver.tie_rows import make_tie_rows
 from sapsim.status import StepStatus
 
 ARRAYS = (
-    "tree_block_start", "tree_A_start", "A", "dinv", "v_b", "v_star_b", "v_next_b", "stopped",
+    "tree_block_start", *BLOCKS, "dinv", "v_b", "v_next_b", "stopped",
     "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
     "npart", "part_tree", "tree_part", "part_start", "part_side",
-    "vc", "dvc", "gamma", "G", "grad", "momentum", "Av_star", "Adv", "dv", "part_sum", "lane_sum",
+    "vc", "dvc", "gamma", "G", "grad", "momentum", "Adv", "dv", "part_sum", "lane_sum",
     "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
     "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
     "constraint_row", "constraint_J", "constraint_block", "tree_constraint_start", "tree_constraint", "nactive",
@@ -49,18 +54,34 @@ OPTIMALITY, COST = 1, 2  # bits of solve_int[1]
 
 
 @cache
-def make(R, law_name: str) -> Stage:
-    """The stage `newton` of a contact law; writes v_next, gamma, vc and the solve_* results."""
-    real = R.t
+def make_parts(R, law_name: str, form_name: str) -> SimpleNamespace:
+    """The struct of a contact law and a form of the problem, and the functions over it that the solve is made of."""
     law = registry("contacts")[law_name].make(R)
     bounded = make_bounded(R)
-    struct = make_struct("Newton", R, ARRAYS, SCALARS)
+    scalars = SCALARS + forms.SCALARS[form_name]
+    struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name], scalars)
+    form = forms.make_form(R, struct, form_name)
     ties = make_tie_rows(R, struct, bounded)
-    gradient = make_gradient(R, struct, law, bounded, ties)
-    hessian = make_hessian(R, struct, law, bounded, ties)
-    search = make_line_search(R, struct, law, bounded, ties, gradient)
-    symbolic = make_elimination(struct)
-    sparse = make_block_sparse(R, struct)
+    gradient = make_gradient(R, struct, law, bounded, form, ties)
+    return SimpleNamespace(
+        struct=struct,
+        scalars=scalars,
+        form=form,
+        gradient=gradient,
+        hessian=make_hessian(R, struct, law, bounded, ties),
+        search=make_line_search(R, struct, law, bounded, ties, gradient),
+        symbolic=make_elimination(struct),
+        sparse=make_block_sparse(R, struct),
+    )
+
+
+@cache
+def make(R, law_name: str, form_name: str = "v_star") -> Stage:
+    """The stage `newton` of a contact law and a form of the problem; writes v_next, gamma, vc and the solve_* results."""
+    real = R.t
+    parts = make_parts(R, law_name, form_name)
+    struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
+    search, symbolic, sparse = parts.search, parts.symbolic, parts.sparse
 
     @wp.func
     def start(s: struct, w: int, lane: int):
@@ -68,14 +89,14 @@ def make(R, law_name: str) -> Stage:
         for r in range(lane, s.nconstraint, wp.block_dim()):
             s.constraint_gamma[w, r] = real(0.0)
         for r in range(lane, s.nblock, wp.block_dim()):
-            s.v_next_b[w, r] = s.v_star_b[w, r]
+            s.v_next_b[w, r] = form.outside(s, w, r)
         barrier()
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.v_next_b[w, r] = s.v_b[w, r]
+            form.start_tree(s, w, p)
         gradient.start_items(s, w, lane)
-        gradient.start_momentum(s, w, lane)
         barrier()
 
     @wp.func
@@ -182,4 +203,4 @@ def make(R, law_name: str) -> Stage:
             for i in range(3):
                 s.solve_real[w, i] = real(0.0)
 
-    return make_stage(f"newton_{law_name}", R, struct, newton, SCALARS)
+    return make_stage(variant(f"newton_{law_name}", form_name), R, struct, newton, parts.scalars)

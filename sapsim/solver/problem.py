@@ -15,7 +15,7 @@ import warp as wp
 from sapsim.kinds.base import registry
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
-from sapsim.model.stage import Stage, make_stage
+from sapsim.model.stage import Stage, make_stage, variant
 
 LAW_ARRAYS = (
     "pair_a", "pair_b", "shape_material", "ncontact", "contact_pair", "contact_depth", "contact_entries",
@@ -77,9 +77,9 @@ PARTICIPANT_SCALARS = (("ntree", "int"), ("nscalar", "int"), ("nitem", "int"))
 
 
 @cache
-def make_participants(R) -> Stage:
+def make_participants(R, form: str = "v_star") -> Stage:
     """The stage `participants`: trees with contacts or active constraints, numbered in order of first use, and the sides of
-    contacts and ties of each; and the list of active scalar constraints."""
+    contacts and ties of each; and the list of active scalar constraints.  In the momentum form all other trees come behind."""
     real = R.t
     struct = make_struct("Participants", R, PARTICIPANT_ARRAYS, PARTICIPANT_SCALARS)
 
@@ -119,6 +119,23 @@ def make_participants(R) -> Stage:
         s.nactive[w] = active
         return n
 
+    if form == "v_star":
+
+        @wp.func
+        def number_others(s: struct, w: int, n: int) -> int:
+            return n
+    else:
+
+        @wp.func
+        def number_others(s: struct, w: int, n: int) -> int:
+            for t in range(s.ntree):
+                if s.tree_part[w, t] < 0:
+                    s.tree_part[w, t] = n
+                    s.part_tree[w, n] = t
+                    s.part_start[w, n + 1] = 0
+                    n += 1
+            return n
+
     @wp.func
     def list_sides(s: struct, w: int, n: int):
         for p in range(1, n):
@@ -145,9 +162,9 @@ def make_participants(R) -> Stage:
             s.tree_part[w, t] = -1
         barrier()
         if lane == 0:
-            n = number_constrained(s, w, number_trees(s, w))
+            n = number_others(s, w, number_constrained(s, w, number_trees(s, w)))
             if n > 0:
                 list_sides(s, w, n)
             s.npart[w] = n
 
-    return make_stage("participants", R, struct, participants, PARTICIPANT_SCALARS)
+    return make_stage(variant("participants", form), R, struct, participants, PARTICIPANT_SCALARS)

@@ -15,25 +15,29 @@ import warp as wp
 
 from sapsim.kinds.dispatch import make_constraints
 from sapsim.model.arrays import make_struct
-from sapsim.model.stage import Stage, make_stage
+from sapsim.model.stage import Stage, make_stage, variant
 from sapsim.solver.paths import ARRAYS as PATHS
 from sapsim.solver.paths import make_paths
 
 ARRAYS = (
     "tie_kind", "tie_body_a", "tie_body_b", "tie_item", "item_row", "tie_term", "term_dof", "term_coordinate", "term_tree",
     "tie_parameters", "tie_bias", "tie_p_BP", "tie_Q_BP", "tie_p_BQ", "tie_Q_BQ", "term_coefficient",
-    "p_WB", "Q_WB", "q", "v_b", "v_star_b", "dinv", "ncontact", "item_gap", "constraint_row", *PATHS,
+    "p_WB", "Q_WB", "q", "v_b", "dinv", "ncontact", "item_gap", "constraint_row", *PATHS,
 )  # fmt: skip
+FORM_ARRAYS = {"v_star": ("v_star_b",), "momentum": ()}
 SCALARS = (("ntie", "int"), ("slots", "int"), ("h", "real"))
 
 
 @cache
-def make(R) -> Stage:
-    """The stage `ties`; writes item_gap, J and sides of the items, and constraint_row of their rows."""
+def make(R, form: str = "v_star") -> Stage:
+    """The stage `ties`; writes item_gap, J and sides of the items, and constraint_row of their rows.
+
+    Kinds look ahead with v_star; where the form of the problem has none, nothing is out of reach (solver/forms.py).
+    """
     real, vec3, vec4, quat, mat33 = R.t, R.vec3, R.vec4, R.quat, R.mat33
     kinds = make_constraints(R)
     compliance, frames = kinds.compliance, kinds.frames
-    struct = make_struct("Ties", R, ARRAYS, SCALARS)
+    struct = make_struct("Ties", R, ARRAYS + FORM_ARRAYS[form], SCALARS)
     sides = make_paths(R, struct).sides
 
     @wp.func
@@ -108,16 +112,29 @@ def make(R) -> Stage:
         rows = s.item_row[s.tie_item[t + 1]] - s.item_row[s.tie_item[t]]
         return wp.sqrt(squares) / real(rows)
 
+    if form == "v_star":
+
+        @wp.func
+        def free_velocity(s: struct, w: int, first: int, n: int) -> vec3:
+            v = vec3(real(0.0))
+            for e in range(first, first + n):
+                v += s.J[w, e] * s.v_star_b[w, s.J_block[w, e]]
+            return v
+    else:
+
+        @wp.func
+        def free_velocity(s: struct, w: int, first: int, n: int) -> vec3:
+            return vec3(real(wp.inf), real(wp.inf), real(wp.inf))
+
     @wp.func
     def freeze(s: struct, w: int, t: int, i: int, weight: real):
         """constraint_row of the rows of item i; an item that is not active loses its blocks."""
         c = s.ncontact[w] + i
         entries = s.contact_entries[w, c]
         v0 = vec3(real(0.0))
-        v_star = vec3(real(0.0))
         for e in range(c * s.slots, c * s.slots + entries[0] + entries[1]):
             v0 += s.J[w, e] * s.v_b[w, s.J_block[w, e]]
-            v_star += s.J[w, e] * s.v_star_b[w, s.J_block[w, e]]
+        v_star = free_velocity(s, w, c * s.slots, entries[0] + entries[1])
         g = s.item_gap[w, i]
         law = compliance(s.tie_kind[t], s.h, s.tie_parameters[w, t], weight, g, v0, v_star)
         if law[0] == real(0.0):
@@ -139,4 +156,4 @@ def make(R) -> Stage:
             for i in range(s.tie_item[t], s.tie_item[t + 1]):
                 freeze(s, w, t, i, weight)
 
-    return make_stage("ties", R, struct, ties, SCALARS)
+    return make_stage(variant("ties", form), R, struct, ties, SCALARS)

@@ -51,6 +51,7 @@ class Block:
     residual_scale: np.ndarray  # (R, W) [J^0.5]
     cost: np.ndarray  # (R, W) [J]
     status: np.ndarray  # (R, W) uint32
+    energy: np.ndarray  # (R, W, 3) [J] kinetic, potential, elastic; zero without channel energy
     constraint_impulse: np.ndarray  # (R, W, nconstraint) [N s or N m s] of the last step of a row
 
     @staticmethod

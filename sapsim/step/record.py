@@ -122,7 +122,7 @@ def row_of_step(step: int, every: int, last_step: int, offset: int) -> int:
 def make_state(R) -> Stage:
     """The stage `record_state`: state, link placements, impulses of constraints and merged statistics of a row; starts the
     next merge."""
-    vec3, vec6 = R.vec3, R.vec6
+    real, vec3, vec6 = R.t, R.vec3, R.vec6
     to_external = make_joints(R).to_external
     struct = make_struct("RecordState", R, STATE_ARRAYS, STATE_SCALARS)
 
@@ -149,8 +149,10 @@ def make_state(R) -> Stage:
             s.rec_q[row, w, i] = s.q[w, s.coordinate_from[i]]
         for i in range(lane, s.nv, wp.block_dim()):
             b = s.dof_to_body[i]
-            p_BoBcm = s.R_WB[w, b] * s.body_com[w, b]
-            s.rec_qd[row, w, i] = to_external(s.body_joint[b], s.v, w, s.dof_from[i], s.dof_entry[i], p_BoBcm)
+            s.rec_qd[row, w, i] = real(0.0)
+            if b >= 0:
+                p_BoBcm = s.R_WB[w, b] * s.body_com[w, b]
+                s.rec_qd[row, w, i] = to_external(s.body_joint[b], s.v, w, s.dof_from[i], s.dof_entry[i], p_BoBcm)
 
     @wp.func
     def record_state(s: struct, w: int, lane: int):

@@ -16,8 +16,8 @@ from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
 from sapsim.model.build import build
 from sapsim.model.fields import FIELDS
+from sapsim.step import energy, record
 from sapsim.step import fused as fused_step
-from sapsim.step import record
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
@@ -45,17 +45,20 @@ class Simulation:
         precision: str = "float64",
         lanes: int | None = None,
         fused: bool | None = None,
+        factor: str = "auto",
     ):
         """Builds the model and allocates.  `lanes` (a block's threads) and `fused` (one kernel instead of captured graphs)
-        change how fast it runs and not one bit of what comes out.  Raises MachineError where the device is missing or too
-        small.
+        change how fast it runs and not one bit of what comes out.  `factor` is how mass matrices are factorised: "dense",
+        "sparse", or "auto", which chooses for each tree (model/trees.py).  Raises MachineError where the device is missing or
+        too small.
         """
         self.scene = scene = for_precision(scene, precision)
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)
-        self.model = build(scene)
+        self.model = build(scene, factor)
         self.R = real(precision)
+        self._variant = (self.R, scene.contact.law, scene.solver.form)
         on_gpu = self.device.startswith("cuda")
         self.lanes = lanes or (GPU_LANES if on_gpu else 1)
         self._fused = not on_gpu if fused is None else fused
@@ -129,19 +132,34 @@ class Simulation:
     # ---- state -------------------------------------------------------------------------------------------------------
 
     def set_state(self, joint_q: np.ndarray, joint_qd: np.ndarray) -> None:
-        """Puts all worlds into a state: joint_q (W, nq), joint_qd (W, nv), as files hold them."""
+        """Puts all worlds into a state: joint_q (W, nq), joint_qd (W, nv), as files hold them.
+
+        Raises ValueError where a locked joint is not where the scene holds it.
+        """
         m = self.model.arrays
+        moves = m["dof_to_body"] >= 0
+        self._check_locked(np.asarray(joint_q, float), np.asarray(joint_qd, float)[..., ~moves])
         q = np.zeros(self.arrays["q"].shape, self.R.np)
         v = np.zeros(self.arrays["v"].shape, self.R.np)
         if m["coordinate_from"].size:
             q[:, m["coordinate_from"]] = joint_q
-            v[:, m["dof_from"] + m["dof_entry"]] = joint_qd
+            v[:, (m["dof_from"] + m["dof_entry"])[moves]] = np.asarray(joint_qd)[..., moves]
         self.arrays["q"].assign(q)
         self.arrays["v_in"].assign(v)
         self.arrays["v"].zero_()
         for stage in begin_stages(self.R):
             self._launcher.launch(stage)
         self._begun = True
+
+    def _check_locked(self, joint_q: np.ndarray, locked_qd: np.ndarray) -> None:
+        model = self.model
+        for j, joint in enumerate(self.scene.joints):
+            if joint.locked:
+                at = slice(model.joint_q_start[j], model.joint_q_start[j + 1])
+                if not np.array_equal(joint_q[..., at], np.broadcast_to(model.q0[at], joint_q[..., at].shape)):
+                    raise ValueError(f"joint {joint.name} is locked at {model.q0[at]}")
+        if locked_qd.any():
+            raise ValueError("a locked joint has no velocity")
 
     def _begin(self) -> None:
         """The scene's own initial state, unless another was set."""
@@ -181,7 +199,7 @@ class Simulation:
         self.arrays["merged"].assign(merged)
         self.arrays["merged_real"].zero_()
         self._launcher.launch(record.make_state(self.R))
-        return fetch_rows(self.arrays, self.model, 1)
+        return self._fetch(1)
 
     # ---- stepping ----------------------------------------------------------------------------------------------------
 
@@ -212,6 +230,14 @@ class Simulation:
             self._grow(larger)
         self.steps_done = start + n
         nrow = self.steps_done // every - start // every + int(self.steps_done == last and last % every != 0)
+        return self._fetch(nrow)
+
+    def _fetch(self, nrow: int) -> Block:
+        """The first rows of the record arrays, with their energies where the scene records them."""
+        if "energy" in self.scene.output.channels:
+            stage = energy.make(self.R)
+            bound = self.arrays.bind(stage.struct, nbody=self.model.sizes["nbody"], nrow=nrow)
+            self._launcher.launch_kernel(stage.kernel, [bound])
         return fetch_rows(self.arrays, self.model, nrow)
 
     def _grow(self, capacity) -> None:
@@ -227,8 +253,8 @@ class Simulation:
 
     def _run(self, n: int) -> None:
         if self._fused:
-            stages = step_stages(self.R, self.scene.contact.law)
-            kernel = fused_step.make(self.R, self.scene.contact.law)
+            stages = step_stages(*self._variant)
+            kernel = fused_step.make(*self._variant)
             self._launcher.launch_kernel(kernel, [n, *map(self._launcher.bound, stages)])
             n = 0
         for steps in (GRAPH_STEPS, 1):
@@ -239,7 +265,7 @@ class Simulation:
 
     def _graph(self, steps: int) -> wp.Graph:
         if steps not in self._graphs:
-            stages = step_stages(self.R, self.scene.contact.law)
+            stages = step_stages(*self._variant)
             for stage in stages:  # modules load before a capture
                 wp.load_module(stage.kernel.module, device=self.device, block_dim=self.lanes)
             with _CAPTURE:

@@ -17,12 +17,14 @@ ARCH = 90
 LIMIT = 4096  # [bytes] a thread
 # Unrolled code explodes before it is slow: a matrix indexed in place once made 8.5 MB of a kernel; the largest here has 0.4 MB.
 LARGEST_PTX = 1_500_000
-LAWS = ("lagged", "sap", "similar")
+VARIANTS = [(law, "v_star") for law in ("lagged", "sap", "similar")] + [
+    ("lagged", "momentum")
+]  # the form is no matter of the law
 
 
 def stages(precision: str) -> dict[str, object]:
-    """Every stage of all laws, and of the dynamics functions, once, by name."""
-    found = [stage for law in LAWS for stage in all_stages(real(precision), law)] + api.stages(real(precision))
+    """Every stage of all laws and forms, and of the dynamics functions, once, by name."""
+    found = [stage for variant in VARIANTS for stage in all_stages(real(precision), *variant)] + api.stages(real(precision))
     return {stage.name: stage for stage in found}
 
 

@@ -12,12 +12,14 @@ from sapsim.kinds.base import registry
 from sapsim.math.real import real
 from sapsim.model.document import page
 from sapsim.model.fields import FIELDS
+from sapsim.solver.forms import FORMS
 from sapsim.step.pipeline import all_stages
 
 R = real("float64")
-STAGES = {stage.name: stage for law in registry("contacts") for stage in all_stages(R, law)}
+VARIANTS = [(law, form) for law in registry("contacts") for form in FORMS]
+STEP = {stage.name: stage for variant in VARIANTS for stage in all_stages(R, *variant)}
 FUNCTIONS = {stage.name: stage for stage in api.stages(R)}
-STAGES |= FUNCTIONS
+STAGES = STEP | FUNCTIONS
 
 
 def test_every_field_is_an_array_of_some_stage():
@@ -56,8 +58,7 @@ def test_only_the_dynamics_functions_use_the_arrays_of_their_group():
     """A simulation does not allocate them; the field names the function that writes it."""
     own = {f.name: f for f in FIELDS.values() if f.group == "dynamics"}
     assert {f.stage for f in own.values()} <= set(FUNCTIONS)
-    step = {stage.name: stage for law in registry("contacts") for stage in all_stages(R, law)}
-    assert {name for stage in step.values() for name in stage.struct.array_names} & set(own) == set()
+    assert {name for stage in STEP.values() for name in stage.struct.array_names} & set(own) == set()
 
 
 def test_array_views_name_an_array():

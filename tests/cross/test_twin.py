@@ -245,6 +245,7 @@ OPTIONS = {
     "too few iterations": ("solver.max_iterations=2",),
     "soft": ("contact.near_rigid=0.1", "contact.sigma=0.01", "contact.stiction_tolerance=0.01"),
     "margin": ("contact.margin=0.01",),
+    "momentum form": ("solver.form=momentum",),
 }
 
 

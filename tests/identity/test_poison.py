@@ -7,6 +7,7 @@ import pytest
 from sapsim.math.real import real
 from sapsim.model.fields import FIELDS
 from sapsim.scene.read import load
+from sapsim.solver.forms import FORMS
 from sapsim.step.pipeline import all_stages, step_stages
 from sapsim.step.simulation import Simulation
 
@@ -36,6 +37,7 @@ bodies:
 actuators:
   hold: {joint: arm/elbow, kp: 20, kd: 1, target: -0.4, effort_limit: 3}
   damp: {joint: arm/elbow, kd: 0.2}
+  wave: {joint: arm/elbow, effort: {times: [0, 0.1], values: [0, 0.05]}}
 constraints:
   gear: {type: coupler, joints: [arm/shoulder, arm/elbow], ratio: -1.5}
   line: {type: distance, a: {link: b}, b: {link: c}, length: 0.13, stiffness: 1000, unilateral: true}
@@ -43,7 +45,7 @@ constraints:
   pin: {type: ball, a: {link: arm/lower, point: [0, 0, -0.4]}, b: {link: world, point: [0.02, 0, 0.05]}}
   cord: {type: tendon, joints: [arm/shoulder, arm/elbow], coefficients: [1, 2], lower: -0.05, stiffness: 100}
 forces:
-  push: {link: a, force: [0.5, 0, 0]}
+  push: {link: a, force: {times: [0, 0.1], values: [[0.5, 0, 0], [0.2, 0, 0]]}}
 world:
   collision: [{plane: {}}]
 """
@@ -52,11 +54,16 @@ world:
 KEPT = {"q", "v", "v_b", "v_in", "step", "stopped", "total", "merged", "merged_real", "need"}
 
 
+def base_name(stage_name: str, law: str) -> str:
+    """The name without law and form, as fields.py has it."""
+    return stage_name.removesuffix("_momentum").removesuffix(f"_{law}") if stage_name != "free_momentum" else stage_name
+
+
 def poison(sim: Simulation, stage_name: str, law: str) -> int:
     """NaN, or a large odd integer, in every array that the stage writes; returns how many."""
     written = [
         f for f in FIELDS.values()
-        if f.group == "data" and f.stage == stage_name.removesuffix(f"_{law}") and f.name not in KEPT and "@" not in f.type
+        if f.group == "data" and f.stage == base_name(stage_name, law) and f.name not in KEPT and "@" not in f.type
     ]  # fmt: skip
     for f in written:
         array = sim.arrays[f.name]
@@ -64,14 +71,14 @@ def poison(sim: Simulation, stage_name: str, law: str) -> int:
     return len(written)
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
-def test_rubbish_in_the_outputs_changes_nothing(law, tmp_path):
+@pytest.mark.parametrize("law, form", [("lagged", "v_star"), ("sap", "v_star"), ("similar", "v_star"), ("lagged", "momentum")])
+def test_rubbish_in_the_outputs_changes_nothing(law, form, tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text(SCENE.replace("LAW", law))
-    scene = load(str(path))
+    scene = load(str(path), overrides=(f"solver.form={form}",))
     clean, poisoned = (Simulation(scene, fused=False, device="cpu") for _ in range(2))
     clean.initial(), poisoned.initial()
-    stages = step_stages(clean.R, law)
+    stages = step_stages(clean.R, law, form)
     counted = 0
     for _ in range(scene.steps):
         for stage in stages:
@@ -89,5 +96,6 @@ def test_rubbish_in_the_outputs_changes_nothing(law, tmp_path):
 
 
 def test_every_field_names_the_stage_that_writes_it():
-    stages = {s.name.removesuffix("_lagged") for s in all_stages(real("float64"), "lagged")}
+    R = real("float64")
+    stages = {base_name(s.name, "lagged") for form in FORMS for s in all_stages(R, "lagged", form)}
     assert {f.stage for f in FIELDS.values() if f.group in ("data", "record")} == stages

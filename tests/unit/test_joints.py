@@ -124,6 +124,16 @@ def test_subspace_on_the_host_is_that_of_the_device(name):
     assert np.allclose(np.kron(np.eye(2), turn) @ S_F, subspace(name, q), atol=1.0e-15)
 
 
+@pytest.mark.parametrize("name", MOVING)
+def test_placement_on_the_host_is_that_of_the_device(name):
+    """X_FM, with which locked joints are held."""
+    q, _ = random_state(name, 5)
+    p, Q = registry("joints")[name].X_FM(AXIS, second_axis(name), q)
+    p_device, R_device = placement(name, q)
+    assert np.allclose(p, p_device, atol=1.0e-15)
+    assert np.allclose(Rotation.from_quat(Q).as_matrix(), R_device, atol=1.0e-15)
+
+
 @pytest.mark.parametrize(
     ("axis", "e_x", "e_y"),
     [

@@ -18,3 +18,15 @@ def rotation_between(Q0, Q1) -> np.ndarray:
     u0, w0 = np.asarray(Q0[:3], float), Q0[3]
     u1, w1 = np.asarray(Q1[:3], float), Q1[3]
     return 2.0 * (w0 * u1 - w1 * u0 - np.cross(u1, u0)) / (w1 * w0 + u1 @ u0)
+
+
+def turn(axis, angle: float) -> tuple[float, float, float, float]:
+    """The quaternion of a rotation by `angle` [rad] about a unit axis."""
+    s = np.sin(0.5 * angle)
+    return (s * axis[0], s * axis[1], s * axis[2], np.cos(0.5 * angle))
+
+
+def product(a, b) -> tuple[float, float, float, float]:
+    """The rotation b, then a."""
+    u = a[3] * np.asarray(b[:3], float) + b[3] * np.asarray(a[:3], float) + np.cross(a[:3], b[:3])
+    return (*u, a[3] * b[3] - np.dot(a[:3], b[:3]))

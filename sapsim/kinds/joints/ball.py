@@ -7,7 +7,7 @@ joint: it turns by 2 atan(h |omega| / 2) about omega (sap_formulas 6.2).
 
 import numpy as np
 
-from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.base import JointFuncs, JointKind, bracket_of_rotations
 from sapsim.kinds.joints._quaternion import random_rotation, rotation_between
 
 
@@ -50,8 +50,10 @@ KIND = JointKind(
     v_names=("wx", "wy", "wz"),
     v_units=("rad/s", "rad/s", "rad/s"),
     neutral=(0.0, 0.0, 0.0, 1.0),
+    X_FM=lambda axis, axis2, q: ((0.0, 0.0, 0.0), tuple(q)),
     S_F=lambda axis, axis2, q: np.eye(6)[:, :3],
     make=make,
     random=lambda kind, rng: random_rotation(rng),
     difference=rotation_between,
+    bracket=bracket_of_rotations,
 )

@@ -6,6 +6,7 @@ q = (theta, d), v = their rates.  X_FM = (a d, exp(a theta)), S_FM = [a, 0; 0, a
 import numpy as np
 
 from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.joints._quaternion import turn
 
 
 def make(R):
@@ -41,6 +42,7 @@ KIND = JointKind(
     v_names=("w", "v"),
     v_units=("rad/s", "m/s"),
     neutral=(0.0, 0.0),
+    X_FM=lambda axis, axis2, q: (q[1] * np.asarray(axis), turn(axis, q[0])),
     S_F=lambda axis, axis2, q: np.kron(np.eye(2), np.reshape(axis, (3, 1))),
     make=make,
 )

@@ -14,6 +14,7 @@ KIND = JointKind(
     v_names=(),
     v_units=(),
     neutral=(),
+    X_FM=lambda axis, axis2, q: ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)),
     S_F=lambda axis, axis2, q: np.zeros((6, 0)),
     make=lambda R: None,
     moves=False,

@@ -16,6 +16,7 @@ e_y = -z; n = -z gives e_x = x, e_y = -y.
 import numpy as np
 
 from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.joints._quaternion import turn
 
 
 def make(R):
@@ -63,6 +64,11 @@ def in_plane(axis) -> tuple[np.ndarray, np.ndarray]:
     return np.array([1.0 + s * a * x * x, s * a * x * y, -s * x]), np.array([a * x * y, s + a * y * y, -y])
 
 
+def X_FM(axis, axis2, q):
+    e_x, e_y = in_plane(axis)
+    return q[0] * np.asarray(e_x) + q[1] * np.asarray(e_y), turn(axis, q[2])
+
+
 def S_F(axis, axis2, q) -> np.ndarray:
     S = np.zeros((6, 3))
     S[3:, 0], S[3:, 1] = in_plane(axis)
@@ -80,6 +86,7 @@ KIND = JointKind(
     v_names=("vx", "vy", "w"),
     v_units=("m/s", "m/s", "rad/s"),
     neutral=(0.0, 0.0, 0.0),
+    X_FM=X_FM,
     S_F=S_F,
     make=make,
     default_axis=(0.0, 0.0, 1.0),

@@ -34,6 +34,7 @@ KIND = JointKind(
     v_names=("",),
     v_units=("m/s",),
     neutral=(0.0,),
+    X_FM=lambda axis, axis2, q: (q[0] * np.asarray(axis), (0.0, 0.0, 0.0, 1.0)),
     S_F=lambda axis, axis2, q: np.concatenate([np.zeros(3), axis])[:, None],
     make=make,
 )

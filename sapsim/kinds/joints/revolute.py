@@ -3,6 +3,7 @@
 import numpy as np
 
 from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.joints._quaternion import turn
 
 
 def make(R):
@@ -36,6 +37,7 @@ KIND = JointKind(
     v_names=("",),
     v_units=("rad/s",),
     neutral=(0.0,),
+    X_FM=lambda axis, axis2, q: ((0.0, 0.0, 0.0), turn(axis, q[0])),
     S_F=lambda axis, axis2, q: np.concatenate([axis, np.zeros(3)])[:, None],
     make=make,
 )

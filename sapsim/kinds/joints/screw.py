@@ -6,6 +6,7 @@ X_FM = (a2 q, exp(a q)), S_FM = [a; a2] with a2 = pitch a, which is the joint's 
 import numpy as np
 
 from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.joints._quaternion import turn
 
 
 def make(R):
@@ -40,6 +41,7 @@ KIND = JointKind(
     v_names=("",),
     v_units=("rad/s",),
     neutral=(0.0,),
+    X_FM=lambda axis, axis2, q: (q[0] * np.asarray(axis2), turn(axis, q[0])),
     S_F=lambda axis, axis2, q: np.concatenate([axis, axis2])[:, None],
     make=make,
     second_axis=lambda joint: tuple(joint.pitch * a for a in joint.axis),

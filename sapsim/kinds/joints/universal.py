@@ -10,6 +10,7 @@ so S depends on theta1, and the bias is its rate times v.
 import numpy as np
 
 from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.joints._quaternion import product, turn
 
 
 def make(R):
@@ -64,6 +65,7 @@ KIND = JointKind(
     v_names=("w1", "w2"),
     v_units=("rad/s", "rad/s"),
     neutral=(0.0, 0.0),
+    X_FM=lambda axis, axis2, q: ((0.0, 0.0, 0.0), product(turn(axis, q[0]), turn(axis2, q[1]))),
     S_F=S_F,
     make=make,
     second_axis=lambda joint: joint.axis2,

@@ -15,6 +15,7 @@ from sapsim.scene.grammar import INVALID, Section
 from sapsim.scene.inertia_policy import settle_inertias
 from sapsim.scene.instances import Placed, name_shapes, place_instance
 from sapsim.scene.keys import SCENE
+from sapsim.scene.locking import still_locked
 from sapsim.scene.materials import Materials, read_materials, read_shapes
 from sapsim.scene.model_files import read_any_model
 from sapsim.scene.names import Names
@@ -22,6 +23,7 @@ from sapsim.scene.overrides import apply_overrides
 from sapsim.scene.physical import check_masses
 from sapsim.scene.repeat import place_body
 from sapsim.scene.report import Report
+from sapsim.scene.series import SeriesReader
 from sapsim.scene.settings import read_contact, read_output, read_solver, read_steps, read_worlds
 from sapsim.scene.sources import Sources
 from sapsim.scene.spec import WORLD, Scene, Shape, Where
@@ -50,6 +52,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
     placed = _place_all(root, materials, names, sources, report)
     nworld, seed = read_worlds(root)
     links, joints = tuple(placed.links), tuple(placed.joints)
+    series = SeriesReader(sources, report)
     scene = Scene(
         name=_name(root, file, report),
         file=file,
@@ -61,10 +64,10 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         links=links,
         joints=joints,
         world_shapes=_world_shapes(root, materials, report),
-        forces=read_forces(root.get("forces"), names, report),
-        actuators=read_actuators(root.get("actuators"), names, joints, report),
+        forces=read_forces(root.get("forces"), names, series, report),
+        actuators=read_actuators(root.get("actuators"), placed.actuators, names, joints, series, report),
         constraints=with_mimics(read_constraints(root.get("constraints"), names, joints, report), joints, report),
-        filters=_filters(root, names, report),
+        filters=_filters(root, placed.filters, names, report),
         nworld=nworld,
         seed=seed,
         output=read_output(root, nworld, report),
@@ -72,7 +75,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         text=text,
         overrides=overrides,
     )
-    scene = settle_inertias(scene, report)
+    scene = settle_inertias(still_locked(scene, report), report)
     check_masses(scene, report)
     check_shapes(scene.links, sources.geometry, report)
     warn_of_unenforced(scene.joints, report)
@@ -117,6 +120,8 @@ def _place_all(root: Section, materials: Materials, names: Names, sources: Sourc
 def _append(placed: Placed, more: Placed) -> None:
     placed.links.extend(more.links)
     placed.joints.extend(more.joints)
+    placed.filters.extend(more.filters)
+    placed.actuators.extend(more.actuators)
 
 
 def _check_default_materials(root: Section, materials: Materials, report: Report) -> None:
@@ -132,9 +137,9 @@ def _world_shapes(root: Section, materials: Materials, report: Report) -> tuple[
     return name_shapes(read_shapes(items, materials, report), WORLD)
 
 
-def _filters(root: Section, names: Names, report: Report) -> tuple[tuple[str, str], ...]:
-    """Pairs of links that are never tested, each once, names in order."""
-    pairs: dict[tuple[str, str], None] = {}
+def _filters(root: Section, of_models: list[tuple[str, str]], names: Names, report: Report) -> tuple[tuple[str, str], ...]:
+    """Pairs of links that are never tested, each once, names in order: those of models, then those of the scene."""
+    pairs = {(a, b) if a < b else (b, a): None for a, b in of_models}
     for where, pair in root.get("filter", []):
         sides = [names.expand(name, place, report) for place, name in pair]
         if not pair.complete:

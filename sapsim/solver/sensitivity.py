@@ -1,0 +1,83 @@
+"""Kernels for derivatives of a step by the implicit function theorem: the residual at a given velocity, and the factor of H.
+
+    r(v, theta) = A (v - v0) - h tau - J' gamma = 0        dv/dtheta = -H^-1 dr/dtheta,    H = dr/dv
+
+in the momentum form, where every tree takes part.  They run after the stages of a step up to the solve.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import warp as wp
+
+from sapsim.math.block import barrier, lane_func
+from sapsim.solver.newton import make_parts
+
+
+@cache
+def make_sensitivity(R, law_name: str) -> SimpleNamespace:
+    """The kernels `residual`, for every world, and `solve`, for one; `struct` and `scalars` are those of the Newton stage."""
+    real, vec3 = R.t, R.vec3
+    parts = make_parts(R, law_name, "momentum")
+    struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
+    symbolic, sparse = parts.symbolic, parts.sparse
+    lane_of = lane_func()
+    vectors = wp.array2d(dtype=vec3)
+    module = f"sapsim_sensitivity_{law_name}_{R.name}"
+
+    @wp.kernel(module=module, name=f"residual_{law_name}_{R.name}", enable_backward=False)
+    def residual(s: struct, v: vectors, r: vectors):
+        """r[w] at v[w], blocks of three; leaves impulses and momentum of v in the arrays."""
+        w, tid = wp.tid()
+        lane = lane_of(tid)
+        for b in range(lane, s.nblock, wp.block_dim()):
+            s.v_next_b[w, b] = s.v_b[w, b]
+            s.dv[w, b] = v[w, b] - s.v_b[w, b]
+            s.grad[w, b] = vec3(real(0.0))
+        barrier()
+        for p in range(lane, s.npart[w], wp.block_dim()):
+            form.start_tree(s, w, p)
+        gradient.start_items(s, w, lane)
+        barrier()
+        gradient.along_contacts(s, w, lane)
+        gradient.along_trees(s, w, lane)
+        barrier()
+        gradient.move(s, w, lane, real(1.0))
+        barrier()
+        gradient.at_contacts(s, w, lane)
+        barrier()
+        gradient.at_trees(s, w, lane)
+        barrier()
+        for b in range(lane, s.nblock, wp.block_dim()):
+            r[w, b] = s.grad[w, b]
+
+    @wp.kernel(module=module, name=f"solve_{law_name}_{R.name}", enable_backward=False)
+    def solve(s: struct, n: int, rhs: vectors, x: vectors, failed: wp.array(dtype=int)):
+        """x[j] = -H^-1 rhs[j] for j < n, with H of world 0 at the velocity that `residual` left there; failed: 1 where H does
+        not fit its room, 2 where it has no factor."""
+        w, tid = wp.tid()
+        lane = lane_of(tid)
+        code = int(0)
+        if symbolic(s, w, lane) > s.chess:
+            code = 1
+        else:
+            hessian.curvature(s, w, lane)
+            barrier()
+            hessian.assemble(s, w, lane)
+            barrier()
+            if not sparse.factor(s, w, lane):
+                code = 2
+        if lane == 0:
+            failed[0] = code
+        if code == 0:
+            for j in range(n):
+                barrier()
+                for b in range(lane, s.nblock, wp.block_dim()):
+                    s.grad[w, b] = rhs[j, b]
+                barrier()
+                sparse.solve(s, w, lane)
+                barrier()
+                for b in range(lane, s.nblock, wp.block_dim()):
+                    x[j, b] = s.dv[w, b]
+
+    return SimpleNamespace(struct=struct, scalars=parts.scalars, residual=residual, solve=solve)
