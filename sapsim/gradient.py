@@ -94,7 +94,7 @@ class _Column:
 
 class _Gradient:
     def __init__(self, scene, step_index: int, device: str):
-        solver = replace(scene.solver, form="momentum", relative_tolerance=TOLERANCE)
+        solver = replace(scene.solver, form="momentum", islands=False, relative_tolerance=TOLERANCE)
         self.scene, self.step_index, self.device = replace(scene, solver=solver, nworld=1), step_index, device
         self.dynamics = Dynamics(self.scene, device=device)
 

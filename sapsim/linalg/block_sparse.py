@@ -1,4 +1,4 @@
-"""Block-sparse Cholesky of the Hessian over the participating trees, on 3x3 blocks, left-looking.
+"""Block-sparse Cholesky of the Hessian over the participating trees of an island, on 3x3 blocks, left-looking.
 
 Columns follow the elimination order (linalg/elimination.py).  Column e of a tree with nb blocks is a dense panel of block rows,
 nb blocks to a row: first the tree's own rows, then those of later trees; row x, block q at column_base[e] + x nb + q.  The
@@ -14,11 +14,12 @@ from types import SimpleNamespace
 import warp as wp
 
 from sapsim.linalg.block3 import make_block3
+from sapsim.linalg.island import Island
 from sapsim.math.block import barrier
 
 
 def make_block_sparse(R, struct):
-    """wp.funcs factor(s, w, lane) -> bool and solve(s, w, lane): dv <- -H^-1 grad."""
+    """wp.funcs factor(s, w, lane, island) -> bool and solve(s, w, lane, island): dv <- -H^-1 grad."""
     vec3 = R.vec3
     inverse_cholesky = make_block3(R).inverse_cholesky
 
@@ -104,10 +105,10 @@ def make_block_sparse(R, struct):
         return positive
 
     @wp.func
-    def factor(s: struct, w: int, lane: int) -> bool:
+    def factor(s: struct, w: int, lane: int, island: Island) -> bool:
         """False where H is not positive definite; then the factor is not usable."""
         positive = bool(True)
-        for e in range(s.npart[w]):
+        for e in range(island.tree, island.tree_end):
             c = s.part_order[w, e]
             nb = blocks_of(s, w, e)
             base = s.column_base[w, e]
@@ -124,9 +125,9 @@ def make_block_sparse(R, struct):
         return positive
 
     @wp.func
-    def forward(s: struct, w: int, lane: int):
+    def forward(s: struct, w: int, lane: int, island: Island):
         """dv <- L^-1 dv: each solved block is taken from the rows below it."""
-        for e in range(s.npart[w]):
+        for e in range(island.tree, island.tree_end):
             nb = blocks_of(s, w, e)
             first = first_block(s, w, e)
             base = s.column_base[w, e]
@@ -145,10 +146,11 @@ def make_block_sparse(R, struct):
                 barrier()
 
     @wp.func
-    def backward(s: struct, w: int, lane: int):
+    def backward(s: struct, w: int, lane: int, island: Island):
         """dv <- L^-T dv: every lane sums the column below in the same order."""
-        for f in range(s.npart[w]):
-            e = s.npart[w] - 1 - f
+        last = island.tree_end
+        for f in range(last - island.tree):
+            e = last - 1 - f
             nb = blocks_of(s, w, e)
             first = first_block(s, w, e)
             base = s.column_base[w, e]
@@ -167,13 +169,13 @@ def make_block_sparse(R, struct):
                 barrier()
 
     @wp.func
-    def solve(s: struct, w: int, lane: int):
-        for p in range(lane, s.npart[w], wp.block_dim()):
+    def solve(s: struct, w: int, lane: int, island: Island):
+        for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.dv[w, r] = -vec3(s.grad[w, r])
         barrier()
-        forward(s, w, lane)
-        backward(s, w, lane)
+        forward(s, w, lane, island)
+        backward(s, w, lane, island)
 
     return SimpleNamespace(factor=factor, solve=solve)

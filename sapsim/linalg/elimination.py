@@ -1,44 +1,47 @@
-"""Elimination order and symbolic factor of the Hessian's graph: one node per participating tree.
+"""Elimination order and symbolic factor of the Hessian's graph, of one island: one node per participating tree.
 
 Exact minimum degree (ties: the lowest number) on a graph kept as rows of bits, `words` 64-bit words to a row.  When a node is
 eliminated its neighbours become a clique; its row of bits then is the structure of its column in the factor.  Any number of
 trees.  From it come flat lists: a column's block rows below its diagonal tree, in elimination order, and for every tree the
-earlier columns that hold its rows.
+earlier columns that hold its rows.  Bits count from the island's first tree; ranks and columns run over its range of trees, and
+its lists and blocks begin at zero, in the place of those of the island before.
 """
 
 import warp as wp
 
+from sapsim.linalg.island import Island
 from sapsim.math.bits import bit, lowest_bit, popcount
 from sapsim.math.block import barrier
 
 
 def make_elimination(struct):
-    """wp.func symbolic(s, w, lane) -> number of 3x3 blocks that the factor needs; the lists are whole where it fits."""
+    """wp.func symbolic(s, w, lane, island) -> number of 3x3 blocks that the factor needs; the lists are whole where it fits."""
 
     @wp.func
-    def adjacency(s: struct, w: int, lane: int):
-        for p in range(lane, s.npart[w], wp.block_dim()):
-            for k in range(s.words):
-                s.edge[w, p * s.words + k] = wp.uint64(0)
+    def adjacency(s: struct, w: int, lane: int, island: Island, words: int):
+        first = island.tree
+        for p in range(first + lane, island.tree_end, wp.block_dim()):
+            for j in range(words):
+                s.edge[w, p * s.words + j] = wp.uint64(0)
             for i in range(s.part_start[w, p], s.part_start[w, p + 1]):
                 side = s.part_side[w, i]
                 other = s.contact_tree[w, side // 2][1 - side % 2]
                 if other >= 0:
-                    o = s.tree_part[w, other]
+                    o = s.tree_part[w, other] - first
                     at = p * s.words + o // 64
                     s.edge[w, at] = s.edge[w, at] | bit(o % 64)
             s.part_rank[w, p] = -1
 
     @wp.func
-    def least_degree(s: struct, w: int) -> int:
+    def least_degree(s: struct, w: int, island: Island, words: int) -> int:
         """The remaining node with the fewest neighbours."""
         best = int(-1)
         best_degree = int(2147483647)
-        for p in range(s.npart[w]):
+        for p in range(island.tree, island.tree_end):
             if s.part_rank[w, p] < 0:
                 degree = int(0)
-                for k in range(s.words):
-                    degree += popcount(s.edge[w, p * s.words + k])
+                for j in range(words):
+                    degree += popcount(s.edge[w, p * s.words + j])
                 if degree < best_degree:
                     best = p
                     best_degree = degree
@@ -47,31 +50,32 @@ def make_elimination(struct):
         return best
 
     @wp.func
-    def join_neighbours(s: struct, w: int, lane: int, m: int):
+    def join_neighbours(s: struct, w: int, lane: int, first: int, words: int, m: int):
         """Makes the neighbours of m a clique without m; a lane owns rows."""
-        for j in range(s.words):
+        for j in range(words):
             rest = s.edge[w, m * s.words + j]
             while rest != wp.uint64(0):
-                p = 64 * j + lowest_bit(rest)
+                i = 64 * j + lowest_bit(rest)
                 rest = rest & (rest - wp.uint64(1))
-                if p % wp.block_dim() == lane:
-                    for k in range(s.words):
-                        row = s.edge[w, p * s.words + k] | s.edge[w, m * s.words + k]
-                        if k == j:
-                            row = row & (~bit(p % 64))
-                        if k == m // 64:
-                            row = row & (~bit(m % 64))
-                        s.edge[w, p * s.words + k] = row
+                if i % wp.block_dim() == lane:
+                    for x in range(words):
+                        at = (first + i) * s.words + x
+                        row = s.edge[w, at] | s.edge[w, m * s.words + x]
+                        if x == j:
+                            row = row & (~bit(i % 64))
+                        if x == (m - first) // 64:
+                            row = row & (~bit((m - first) % 64))
+                        s.edge[w, at] = row
 
     @wp.func
-    def list_trees(s: struct, w: int, e: int, first: int) -> int:
+    def list_trees(s: struct, w: int, island: Island, words: int, e: int, first: int) -> int:
         """Trees with rows in column e, by rank, from place `first` of column_part; returns the place behind the last."""
         end = first
         c = s.part_order[w, e]
-        for k in range(s.words):
-            rest = s.edge[w, c * s.words + k]
+        for j in range(words):
+            rest = s.edge[w, c * s.words + j]
             while rest != wp.uint64(0):
-                p = 64 * k + lowest_bit(rest)
+                p = island.tree + 64 * j + lowest_bit(rest)
                 rest = rest & (rest - wp.uint64(1))
                 if end < s.chess:
                     x = end
@@ -84,19 +88,19 @@ def make_elimination(struct):
         return end
 
     @wp.func
-    def list_columns(s: struct, w: int) -> int:
+    def list_columns(s: struct, w: int, island: Island, words: int) -> int:
         """Columns with their rows and storage; returns the number of blocks, the lists being cut off at `chess` entries."""
         blocks = int(0)
         trees = int(0)
         rows = int(0)
-        n = s.npart[w]
-        for e in range(n):
+        last = island.tree_end
+        for e in range(island.tree, last):
             t = s.part_tree[w, s.part_order[w, e]]
             nb = s.tree_block_start[t + 1] - s.tree_block_start[t]
             s.column_start[w, e] = trees
             s.row_start[w, e] = rows
             s.column_base[w, e] = blocks
-            trees = list_trees(s, w, e, trees)
+            trees = list_trees(s, w, island, words, e, trees)
             for x in range(s.column_start[w, e], wp.min(trees, s.chess)):
                 i = s.part_tree[w, s.column_part[w, x]]
                 s.column_row[w, x] = rows
@@ -105,23 +109,24 @@ def make_elimination(struct):
                         s.row_block[w, rows] = block
                     rows += 1
             blocks += nb * (nb + rows - s.row_start[w, e])
-        s.column_start[w, n] = trees
-        s.row_start[w, n] = rows
+        s.column_start[w, last] = trees
+        s.row_start[w, last] = rows
         return wp.max(blocks, wp.max(rows, trees))
 
     @wp.func
-    def list_left(s: struct, w: int):
+    def list_left(s: struct, w: int, island: Island):
         """For each tree the earlier columns that hold rows of it, in elimination order: the lists transposed."""
-        n = s.npart[w]
-        for p in range(n + 1):
+        first = island.tree
+        last = island.tree_end
+        for p in range(first, last + 1):
             s.left_start[w, p] = 0
-        for x in range(s.column_start[w, n]):
+        for x in range(s.column_start[w, last]):
             p = s.column_part[w, x]
             s.left_start[w, p + 1] = s.left_start[w, p + 1] + 1
-        for p in range(n):
+        for p in range(first, last):
             s.left_start[w, p + 1] = s.left_start[w, p] + s.left_start[w, p + 1]
-        for f in range(n):
-            e = n - 1 - f
+        for f in range(last - first):
+            e = last - 1 - f
             for x in range(s.column_start[w, e], s.column_start[w, e + 1]):
                 p = s.column_part[w, x]
                 at = s.left_start[w, p + 1] - 1
@@ -129,14 +134,21 @@ def make_elimination(struct):
                 s.left_row[w, at] = s.column_row[w, x]
                 s.left_start[w, p + 1] = at
         # every end has moved down to its start: put the ends back
-        for p in range(n):
+        for p in range(first, last):
             s.left_start[w, p] = s.left_start[w, p + 1]
-        s.left_start[w, n] = s.column_start[w, n]
+        s.left_start[w, last] = s.column_start[w, last]
 
     @wp.func
-    def cross_places(s: struct, w: int, lane: int):
-        """For contacts and ties between two trees: where their off-diagonal block lies."""
-        for c in range(lane, s.ncontact[w] + s.nitem, wp.block_dim()):
+    def cross_places(s: struct, w: int, lane: int, island: Island):
+        """For contacts and items between two trees: where their off-diagonal block lies."""
+        contacts = island.contact_end - island.contact
+        items = island.item_end - island.item
+        for x in range(lane, contacts + items, wp.block_dim()):
+            c = int(0)
+            if x < contacts:
+                c = s.island_contact[w, island.contact + x]
+            else:
+                c = s.ncontact[w] + s.island_item[w, island.item + x - contacts]
             trees = s.contact_tree[w, c]
             if trees[1] >= 0:
                 first = int(0)
@@ -146,32 +158,34 @@ def make_elimination(struct):
                     first = 1
                     e = s.part_rank[w, later]
                     later = s.tree_part[w, trees[0]]
-                for x in range(s.column_start[w, e], s.column_start[w, e + 1]):
-                    if s.column_part[w, x] == later:
-                        s.contact_cross[w, c] = wp.vec2i(first, s.column_row[w, x])
+                for y in range(s.column_start[w, e], s.column_start[w, e + 1]):
+                    if s.column_part[w, y] == later:
+                        s.contact_cross[w, c] = wp.vec2i(first, s.column_row[w, y])
 
     @wp.func
-    def symbolic(s: struct, w: int, lane: int) -> int:
-        adjacency(s, w, lane)
+    def symbolic(s: struct, w: int, lane: int, island: Island) -> int:
+        first = island.tree
+        words = (island.tree_end - first + 63) // 64  # of a row, that the island uses
+        adjacency(s, w, lane, island, words)
         barrier()
-        for e in range(s.npart[w]):
-            m = least_degree(s, w)
+        for e in range(first, island.tree_end):
+            m = least_degree(s, w, island, words)
             barrier()
-            join_neighbours(s, w, lane, m)
+            join_neighbours(s, w, lane, first, words, m)
             if lane == 0:
                 s.part_order[w, e] = m
                 s.part_rank[w, m] = e
             barrier()
         if lane == 0:
-            blocks = list_columns(s, w)
+            blocks = list_columns(s, w, island, words)
             if blocks <= s.chess:
-                list_left(s, w)
+                list_left(s, w, island)
             s.need[w, 2] = wp.max(s.need[w, 2], blocks)
             s.solve_int[w, 4] = blocks
         barrier()
         blocks = s.solve_int[w, 4]
         if blocks <= s.chess:
-            cross_places(s, w, lane)
+            cross_places(s, w, lane, island)
         return blocks
 
     return symbolic

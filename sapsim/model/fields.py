@@ -209,12 +209,24 @@ J_block        | cjac    | int   | -      | - | jacobian    | 3-block of degrees
 item_gap       | nitem   | vec3  | m, rad | - | ties        | residuals of an item's rows at the start of the step
 constraint_row | nconstraint | vec4 | 1/A, m/s, N s | - | constraints | what is frozen for the step: R, v_hat, least and greatest impulse; R = 0: not active
 npart          |         | int   | -      | - | participants | trees that take part in the solve
-tree_part      | ntree   | int   | -      | - | participants | place among them, -1 = not
+used_tree      | ntree   | int   | -      | - | participants | those trees, in order of first use
+tree_root      | ntree   | int   | -      | - | participants | of a tree in use: one nearer to its island's first, itself where it is that
+tree_sides     | ntree   | int   | -      | - | participants | its contact sides
+tree_island    | ntree   | int   | -      | - | participants | its island
+nisland        |         | int   | -      | - | participants | islands: trees joined by contacts and ties, or all that take part
+island_start   | ntree+1 | int   | -      | - | participants | participating trees of an island
+island_contact_start | ntree+1 | int | -  | - | participants | contacts of an island
+island_contact | ccontact | int  | -      | - | participants | those contacts, ascending
+island_item_start | ntree+1 | int | -     | - | participants | items of ties of an island
+island_item    | nitem   | int   | -      | - | participants | those items, ascending
+island_active_start | ntree+1 | int | -   | - | participants | active scalar constraint rows of an island
+island_sums    | ntree   | int   | -      | - | participants | partial sums over these: the largest of their numbers, at most 32
+tree_part      | ntree   | int   | -      | - | participants | place among them, island by island, -1 = not
 part_tree      | ntree   | int   | -      | - | participants | the tree
 part_start     | ntree+1 | int   | -      | - | participants | contact sides of a participating tree
 part_side      | cside   | int   | -      | - | participants | 2 contact + side, in order of the contacts
 nactive        |         | int   | -      | - | participants | active scalar constraint rows
-active_constraint | nscalar | int | -     | - | participants | those rows, ascending
+active_constraint | nscalar | int | -     | - | participants | those rows by island, ascending
 v_next         | ndof    | real  | m/s, rad/s | - | newton  | velocity at the end of the step
 v_next_b       | nblock  | vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
 vc             | citem   | vec3 | m/s    | C | newton      | contact velocity

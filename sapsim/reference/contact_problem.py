@@ -159,18 +159,6 @@ def _contact(scene, system, kin, A, v0, found: Overlap) -> Contact:
     )
 
 
-def participating_dofs(system: System, contacts: list[Contact], constraints: list[Constraint]) -> np.ndarray:
-    """Indices of the dofs of trees that a contact touches or an active constraint acts on."""
-    tree = system.dof_tree
-    touched = {t for c in constraints for t in c.trees}
-    for c in contacts:
-        for shape in (c.shape_a, c.shape_b):
-            body = system.shapes[shape].body
-            if body >= 0:
-                touched.add(system.bodies[body].tree)
-    return np.flatnonzero(np.isin(tree, list(touched)))
-
-
 def build_problem(
     contacts: list[Contact], constraints: list[Constraint], A: np.ndarray, v_star: np.ndarray, dofs: np.ndarray
 ) -> Problem:

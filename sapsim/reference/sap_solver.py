@@ -21,7 +21,7 @@ from sapsim.status import StepStatus
 @dataclass
 class Solution:
     """Velocity v (n,), contact velocities vc (nc, 3), impulses gamma (nc, 3) [N s], impulses of the scalar constraints
-    rows_gamma (nr,), and how the loop ended.
+    rows_gamma (nr,), and how the loop ended.  `scales`: of each island where the problem was split.
     """
 
     v: np.ndarray
@@ -36,6 +36,7 @@ class Solution:
     optimality_reached: bool = True
     cost_reached: bool = False
     status: StepStatus = field(default_factory=lambda: StepStatus(0))
+    scales: list[float] = field(default_factory=list)
 
 
 @dataclass

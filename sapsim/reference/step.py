@@ -11,10 +11,11 @@ import numpy as np
 
 from sapsim.reference.bodies import build_system
 from sapsim.reference.constraints import Constraint, all_impulses, calc_constraints
-from sapsim.reference.contact_problem import Contact, build_problem, calc_contacts, participating_dofs
+from sapsim.reference.contact_problem import Contact, calc_contacts
 from sapsim.reference.free_motion import calc_free_motion
 from sapsim.reference.inputs import scene_at
 from sapsim.reference.integrate import step_coordinates
+from sapsim.reference.islands import find_islands, solve_islands
 from sapsim.reference.kinematics import (
     calc_kinematics,
     link_placements,
@@ -23,7 +24,6 @@ from sapsim.reference.kinematics import (
     velocity_to_external,
 )
 from sapsim.reference.locking import Locked
-from sapsim.reference.sap_solver import Solution, solve
 from sapsim.status import FAILURES, StepStatus
 
 
@@ -37,6 +37,7 @@ class StepResult:
         contacts: sorted by (shape_a, shape_b, feature), with their impulses.  J (3 nc, nv), gamma (3 nc,) stacked.
         constraints: the active ones, with their impulses; constraint_impulse (rows,): of all rows, in the order of files.
         residual, scale [J^0.5], cost [J], iterations, line_search_iterations, optimality_reached, cost_reached, status.
+        scales: of each island.
     """
 
     q: np.ndarray
@@ -53,6 +54,7 @@ class StepResult:
     gamma: np.ndarray
     residual: float
     scale: float
+    scales: list[float]
     cost: float
     iterations: int
     line_search_iterations: int
@@ -115,14 +117,11 @@ class Twin:
         whole = settings.form == "momentum"  # every tree takes part; v_star is not known, so no constraint is out of reach
         reach = np.full_like(v0, np.inf) if whole else free.v_star
         constraints, count = calc_constraints(scene, system, kin, free.A, v0, reach)
-        dofs = np.arange(system.nv) if whole else participating_dofs(system, contacts, constraints)
-        v, solved = free.v_star.copy(), Solution(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
-        if dofs.size:
-            problem = build_problem(contacts, constraints, free.A, v0 if whole else free.v_star, dofs)
-            if whole:
-                problem.impulse = scene.time_step * free.tau
-            solved = solve(problem, v0[dofs], settings)
-            v[dofs] = solved.v
+        islands = find_islands(system, contacts, constraints, every_tree=whole, split=settings.islands)
+        dofs = np.sort(np.concatenate([i.dofs(system) for i in islands])) if islands else np.zeros(0, int)
+        centre, impulse = (v0, scene.time_step * free.tau) if whole else (free.v_star, np.zeros_like(v0))
+        solved = solve_islands(islands, system, contacts, constraints, free.A, centre, impulse, v0, settings)
+        v = solved.v
         for contact, gamma, vc in zip(contacts, solved.gamma, solved.vc, strict=True):
             contact.gamma, contact.vc = gamma, vc
         for constraint, gamma in zip(constraints, solved.rows_gamma, strict=True):
@@ -151,6 +150,7 @@ class Twin:
             gamma=solved.gamma.ravel(),
             residual=solved.residual,
             scale=solved.scale,
+            scales=solved.scales,
             cost=solved.cost,
             iterations=solved.iterations,
             line_search_iterations=solved.line_search_iterations,

@@ -261,7 +261,7 @@ class Solver:
     line_search: str = "exact"
     linear_solver: str = "auto"
     form: str = "v_star"
-    islands: bool = False
+    islands: bool = True
     on_failure: str = "continue"
 
 

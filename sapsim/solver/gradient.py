@@ -3,17 +3,18 @@
     l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma = momentum - J' gamma
     residual = ||D grad||,  scale = max(||D A v||, ||D J' gamma||),  D = diag(A)^-1/2   (sap_formulas 4.3)
 
-Contacts, ties and active constraints are summed in 32 strided partial sums whatever the number of lanes; trees in the order of
-participation.  How the momentum starts, and what it costs, is the matter of the problem's form (solver/forms.py).
+All of it is of one island.  Its contacts, ties and active constraints are summed in 32 strided partial sums whatever the
+number of lanes; trees in the order of participation.  How the momentum starts, and what it costs, is the matter of the form of
+the problem (solver/forms.py).
 """
 
 from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.island import Island
 from sapsim.linalg.tree_blocks import make_tree_blocks
-
-SUMS = 32
+from sapsim.solver.participants import SUMS
 
 
 def make_gradient(R, struct, law, bounded, form, ties):
@@ -43,21 +44,16 @@ def make_gradient(R, struct, law, bounded, form, ties):
             s.vc[w, c] = contact_times(s, w, c, s.v_b)
 
     @wp.func
-    def move(s: struct, w: int, lane: int, alpha: real):
+    def move(s: struct, w: int, lane: int, island: Island, alpha: real):
         """v <- v + alpha dv, its momentum, and vc of ties."""
-        for i in range(lane, s.nitem, wp.block_dim()):
-            c = s.ncontact[w] + i
+        for x in range(island.item + lane, island.item_end, wp.block_dim()):
+            c = s.ncontact[w] + s.island_item[w, x]
             s.vc[w, c] = s.vc[w, c] + alpha * s.dvc[w, c]
-        for p in range(lane, s.npart[w], wp.block_dim()):
+        for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.v_next_b[w, r] = s.v_next_b[w, r] + alpha * s.dv[w, r]
                 s.momentum[w, r] = s.momentum[w, r] + alpha * s.Adv[w, r]
-
-    @wp.func
-    def nsum(s: struct, w: int) -> int:
-        """Partial sums that are in use."""
-        return wp.min(wp.max(s.ncontact[w], wp.max(s.nactive[w], s.nitem)), wp.static(SUMS))
 
     @wp.func
     def at_item(s: struct, w: int, i: int, c: int) -> real:
@@ -70,22 +66,23 @@ def make_gradient(R, struct, law, bounded, form, ties):
         return ties.cost(s, w, i, vc)
 
     @wp.func
-    def at_contacts(s: struct, w: int, lane: int):
+    def at_contacts(s: struct, w: int, lane: int, island: Island):
         """vc, gamma, and partial sums of the cost, of contacts, ties and active constraints."""
         n = s.ncontact[w]
-        m = s.nactive[w]
-        for p in range(lane, nsum(s, w), wp.block_dim()):
+        for p in range(lane, island.sums, wp.block_dim()):
             cost = real(0.0)
-            for c in range(p, n, wp.static(SUMS)):
+            for x in range(island.contact + p, island.contact_end, wp.static(SUMS)):
+                c = s.island_contact[w, x]
                 row = s.contact_row[w, c]
                 vc = contact_times(s, w, c, s.v_next_b)
                 s.vc[w, c] = vc
                 s.gamma[w, c] = law.gamma(row, vc)
                 cost += law.cost(row, vc)
-            for i in range(p, s.nitem, wp.static(SUMS)):
+            for x in range(island.item + p, island.item_end, wp.static(SUMS)):
+                i = s.island_item[w, x]
                 cost += at_item(s, w, i, n + i)
-            for i in range(p, m, wp.static(SUMS)):
-                r = s.active_constraint[w, i]
+            for x in range(island.row + p, island.row_end, wp.static(SUMS)):
+                r = s.active_constraint[w, x]
                 bounds = s.constraint_row[w, r]
                 vr = wp.dot(s.constraint_J[w, r], s.v_next_b[w, s.constraint_block[r]])
                 s.constraint_vc[w, r] = vr
@@ -114,9 +111,9 @@ def make_gradient(R, struct, law, bounded, form, ties):
             s.grad[w, block] = s.grad[w, block] + s.constraint_gamma[w, r] * s.constraint_J[w, r]
 
     @wp.func
-    def at_trees(s: struct, w: int, lane: int):
+    def at_trees(s: struct, w: int, lane: int, island: Island):
         """grad, and per tree (|D grad|^2, |D A v|^2, |D J' gamma|^2, momentum cost)."""
-        for p in range(lane, s.npart[w], wp.block_dim()):
+        for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.grad[w, r] = vec3(real(0.0))
@@ -138,32 +135,39 @@ def make_gradient(R, struct, law, bounded, form, ties):
             s.part_sum[w, p] = sums
 
     @wp.func
-    def sum_contacts(s: struct, w: int) -> vec3:
+    def sum_contacts(s: struct, w: int, island: Island) -> vec3:
         total = vec3(real(0.0))
-        for p in range(nsum(s, w)):
+        for p in range(island.sums):
             total += s.lane_sum[w, p]
         return total
 
     @wp.func
-    def sum_trees(s: struct, w: int) -> vec4:
+    def sum_trees(s: struct, w: int, island: Island) -> vec4:
         total = vec4(real(0.0))
-        for p in range(s.npart[w]):
+        for p in range(island.tree, island.tree_end):
             total += s.part_sum[w, p]
         return total
 
     @wp.func
-    def along_contacts(s: struct, w: int, lane: int):
+    def along_contacts(s: struct, w: int, lane: int, island: Island):
         """dvc = J dv, of contacts, ties and active constraints."""
-        for c in range(lane, s.ncontact[w] + s.nitem, wp.block_dim()):
+        contacts = island.contact_end - island.contact
+        items = island.item_end - island.item
+        for x in range(lane, contacts + items, wp.block_dim()):
+            c = int(0)
+            if x < contacts:
+                c = s.island_contact[w, island.contact + x]
+            else:
+                c = s.ncontact[w] + s.island_item[w, island.item + x - contacts]
             s.dvc[w, c] = contact_times(s, w, c, s.dv)
-        for i in range(lane, s.nactive[w], wp.block_dim()):
-            r = s.active_constraint[w, i]
+        for x in range(island.row + lane, island.row_end, wp.block_dim()):
+            r = s.active_constraint[w, x]
             s.constraint_dvc[w, r] = wp.dot(s.constraint_J[w, r], s.dv[w, s.constraint_block[r]])
 
     @wp.func
-    def along_trees(s: struct, w: int, lane: int):
+    def along_trees(s: struct, w: int, lane: int, island: Island):
         """A dv, and per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
-        for p in range(lane, s.npart[w], wp.block_dim()):
+        for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             sums = vec4(real(0.0))
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
@@ -178,7 +182,6 @@ def make_gradient(R, struct, law, bounded, form, ties):
         move=move,
         at_contacts=at_contacts,
         at_trees=at_trees,
-        nsum=nsum,
         sum_contacts=sum_contacts,
         sum_trees=sum_trees,
         along_contacts=along_contacts,

@@ -9,23 +9,26 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.island import Island
 from sapsim.linalg.tree_blocks import make_tree_blocks
 
 
 def make_hessian(R, struct, law, bounded, ties):
-    """wp.funcs curvature(s, w, lane), which evaluates G of contacts, ties and active constraints, and assemble(s, w, lane)."""
+    """wp.funcs (s, w, lane, island) curvature, which evaluates G of contacts, ties and active constraints, and assemble."""
     real, mat33 = R.t, R.mat33
     A_block = make_tree_blocks(R, struct).block
 
     @wp.func
-    def curvature(s: struct, w: int, lane: int):
-        for c in range(lane, s.ncontact[w], wp.block_dim()):
+    def curvature(s: struct, w: int, lane: int, island: Island):
+        for x in range(island.contact + lane, island.contact_end, wp.block_dim()):
+            c = s.island_contact[w, x]
             s.G[w, c] = law.hessian(s.contact_row[w, c], s.vc[w, c])
-        for i in range(lane, s.nitem, wp.block_dim()):
+        for x in range(island.item + lane, island.item_end, wp.block_dim()):
+            i = s.island_item[w, x]
             c = s.ncontact[w] + i
             s.G[w, c] = wp.diag(ties.hessian(s, w, i, s.vc[w, c]))
-        for i in range(lane, s.nactive[w], wp.block_dim()):
-            r = s.active_constraint[w, i]
+        for x in range(island.row + lane, island.row_end, wp.block_dim()):
+            r = s.active_constraint[w, x]
             s.constraint_G[w, r] = bounded.hessian(s.constraint_row[w, r], s.constraint_vc[w, r])
 
     @wp.func
@@ -72,9 +75,9 @@ def make_hessian(R, struct, law, bounded, ties):
                 s.H[w, at] = s.H[w, at] + s.constraint_G[w, r] * wp.outer(J, J)
 
     @wp.func
-    def assemble(s: struct, w: int, lane: int):
+    def assemble(s: struct, w: int, lane: int, island: Island):
         item = int(0)
-        for c in range(s.npart[w]):
+        for c in range(island.tree, island.tree_end):
             t = s.part_tree[w, c]
             e = s.part_rank[w, c]
             nb = s.tree_block_start[t + 1] - s.tree_block_start[t]

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.island import Island
 from sapsim.math.block import barrier
 
 EXACT_MAX = 1.5
@@ -24,44 +25,45 @@ ARMIJO = 1.0e-4
 
 
 def make_line_search(R, struct, law, bounded, ties, gradient):
-    """wp.funcs exact and backtracking (s, w, lane, m0, l0, b, a, slope0) -> (alpha, iterations, ok).
+    """wp.funcs exact and backtracking (s, w, lane, island, m0, l0, b, a, slope0) -> (alpha, iterations, ok).
 
     m0 is the momentum cost at alpha = 0, l0 the whole cost, slope0 = phi'(0) < 0.
     """
     real, vec3 = R.t, R.vec3
-    sum_contacts, nsum = gradient.sum_contacts, gradient.nsum
+    sum_contacts = gradient.sum_contacts
 
     @wp.func
-    def evaluate(s: struct, w: int, lane: int, alpha: real) -> vec3:
+    def evaluate(s: struct, w: int, lane: int, island: Island, alpha: real) -> vec3:
         """Sums over contacts, ties and active constraints: (l_i, dvc . gamma, dvc' G dvc)."""
         n = s.ncontact[w]
-        m = s.nactive[w]
-        for p in range(lane, nsum(s, w), wp.block_dim()):
+        for p in range(lane, island.sums, wp.block_dim()):
             acc = vec3(real(0.0))
-            for c in range(p, n, 32):
+            for x in range(island.contact + p, island.contact_end, 32):
+                c = s.island_contact[w, x]
                 row = s.contact_row[w, c]
                 dvc = s.dvc[w, c]
                 vc = s.vc[w, c] + alpha * dvc
                 acc += vec3(law.cost(row, vc), wp.dot(dvc, law.gamma(row, vc)), wp.dot(dvc, law.hessian(row, vc) * dvc))
-            for i in range(p, s.nitem, 32):
+            for x in range(island.item + p, island.item_end, 32):
+                i = s.island_item[w, x]
                 dvc = s.dvc[w, n + i]
                 vc = s.vc[w, n + i] + alpha * dvc
                 G = ties.hessian(s, w, i, vc)
                 acc += vec3(ties.cost(s, w, i, vc), wp.dot(dvc, ties.gamma(s, w, i, vc)), wp.dot(dvc, wp.cw_mul(G, dvc)))
-            for i in range(p, m, 32):
-                r = s.active_constraint[w, i]
+            for x in range(island.row + p, island.row_end, 32):
+                r = s.active_constraint[w, x]
                 bounds = s.constraint_row[w, r]
                 dvr = s.constraint_dvc[w, r]
                 vr = s.constraint_vc[w, r] + alpha * dvr
                 acc += vec3(bounded.cost(bounds, vr), dvr * bounded.gamma(bounds, vr), dvr * dvr * bounded.hessian(bounds, vr))
             s.lane_sum[w, p] = acc
         barrier()
-        total = sum_contacts(s, w)
+        total = sum_contacts(s, w, island)
         barrier()
         return total
 
     @wp.func
-    def exact(s: struct, w: int, lane: int, m0: real, l0: real, b: real, a: real, slope0: real):
+    def exact(s: struct, w: int, lane: int, island: Island, m0: real, l0: real, b: real, a: real, slope0: real):
         tolerance = real(wp.static(R.line_search))
         high = real(wp.static(EXACT_MAX))
         low = real(0.0)
@@ -70,7 +72,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
         step_before = high
         step_tolerance = real(0.0)
         for it in range(wp.static(EXACT_ITERATIONS + 1)):
-            sums = evaluate(s, w, lane, alpha)
+            sums = evaluate(s, w, lane, island, alpha)
             slope = b + alpha * a - sums[1]
             curvature = a + sums[2]
             if it == 0:
@@ -104,13 +106,13 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
         return real(0.0), wp.static(EXACT_ITERATIONS), False
 
     @wp.func
-    def backtracking(s: struct, w: int, lane: int, m0: real, l0: real, b: real, a: real, slope0: real):
+    def backtracking(s: struct, w: int, lane: int, island: Island, m0: real, l0: real, b: real, a: real, slope0: real):
         alpha = real(wp.static(BACKTRACKING_MAX))
         before = alpha
         cost_before = real(0.0)
         armijo_before = bool(False)
         for it in range(wp.static(BACKTRACKING_ITERATIONS + 1)):
-            sums = evaluate(s, w, lane, alpha)
+            sums = evaluate(s, w, lane, island, alpha)
             cost = m0 + alpha * b + real(0.5) * alpha * alpha * a + sums[0]
             slope = b + alpha * a - sums[1]
             slop = real(wp.static(1000.0 * R.eps)) * wp.max(real(1.0), real(0.5) * (wp.abs(cost) + wp.abs(l0)))

@@ -9,6 +9,11 @@ The stop test comes before any factorisation, so a good guess costs no iteration
     cost        |l - l_before| < cost_absolute + cost_relative (|l| + |l_before|) / 2,  with alpha > 1/2
 A failure is a status and the last iterate stands.  Trees without contacts and active constraints take
 no part: they get v_star; a world where none does gets no iteration.  In the momentum form every tree takes part.
+
+Each island (solver/participants.py) is a problem of its own, with its own line search and stop test; all lanes work on one
+island after the other.  The statistics of a step: residual and scale of the island with the worst ratio, the sum of costs, the
+largest numbers of iterations, all status bits.  Optimality is reached where all islands reached it; cost where all have
+converged and one met that criterion; so a step has converged, by either, where all islands have.
 """
 
 from functools import cache
@@ -20,6 +25,7 @@ from sapsim.kinds.base import registry
 from sapsim.kinds.constraints._bounded import make_bounded
 from sapsim.linalg.block_sparse import make_block_sparse
 from sapsim.linalg.elimination import make_elimination
+from sapsim.linalg.island import Island, make_island
 from sapsim.linalg.tree_blocks import ARRAYS as BLOCKS
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
@@ -35,6 +41,8 @@ ARRAYS = (
     "tree_block_start", *BLOCKS, "dinv", "v_b", "v_next_b", "stopped",
     "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
     "npart", "part_tree", "tree_part", "part_start", "part_side",
+    "nisland", "island_start", "island_contact_start", "island_contact", "island_item_start", "island_item",
+    "island_active_start", "island_sums",
     "vc", "dvc", "gamma", "G", "grad", "momentum", "Adv", "dv", "part_sum", "lane_sum",
     "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
     "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
@@ -72,16 +80,17 @@ def make_parts(R, law_name: str, form_name: str) -> SimpleNamespace:
         search=make_line_search(R, struct, law, bounded, ties, gradient),
         symbolic=make_elimination(struct),
         sparse=make_block_sparse(R, struct),
+        island_of=make_island(struct),
     )
 
 
 @cache
 def make(R, law_name: str, form_name: str = "v_star") -> Stage:
     """The stage `newton` of a contact law and a form of the problem; writes v_next, gamma, vc and the solve_* results."""
-    real = R.t
+    real, vec3 = R.t, R.vec3
     parts = make_parts(R, law_name, form_name)
     struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
-    search, symbolic, sparse = parts.search, parts.symbolic, parts.sparse
+    search, symbolic, sparse, island_of = parts.search, parts.symbolic, parts.sparse, parts.island_of
 
     @wp.func
     def start(s: struct, w: int, lane: int):
@@ -100,95 +109,119 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
         barrier()
 
     @wp.func
-    def direction(s: struct, w: int, lane: int, first: bool) -> int:
+    def direction(s: struct, w: int, lane: int, island: Island, first: bool) -> int:
         """dv = -H^-1 grad and dvc = J dv; a status bit where that fails, 0 otherwise."""
         if first:
-            if symbolic(s, w, lane) > s.chess:
+            if symbolic(s, w, lane, island) > s.chess:
                 return wp.static(int(StepStatus.CONTACT_OVERFLOW))
-        hessian.curvature(s, w, lane)
+        hessian.curvature(s, w, lane, island)
         barrier()
-        hessian.assemble(s, w, lane)
+        hessian.assemble(s, w, lane, island)
         barrier()
-        if not sparse.factor(s, w, lane):
+        if not sparse.factor(s, w, lane, island):
             return wp.static(int(StepStatus.FACTORIZATION_FAILED))
-        sparse.solve(s, w, lane)
-        gradient.along_contacts(s, w, lane)
-        gradient.along_trees(s, w, lane)
+        sparse.solve(s, w, lane, island)
+        gradient.along_contacts(s, w, lane, island)
+        gradient.along_trees(s, w, lane, island)
         barrier()
         return 0
 
     @wp.func
-    def line_search(s: struct, w: int, lane: int, m0: real, l0: real):
+    def line_search(s: struct, w: int, lane: int, island: Island, m0: real, l0: real):
         """(alpha, iterations, ok) along dv; not ok where dv is no descent direction."""
-        sums = gradient.sum_trees(s, w)
+        sums = gradient.sum_trees(s, w, island)
         barrier()
         alpha = real(0.0)
         n = int(0)
         ok = bool(False)
         if sums[1] > real(0.0) and sums[2] < real(0.0):
             if s.backtracking == 1:
-                alpha, n, ok = search.backtracking(s, w, lane, m0, l0, sums[0], sums[1], sums[2])
+                alpha, n, ok = search.backtracking(s, w, lane, island, m0, l0, sums[0], sums[1], sums[2])
             else:
-                alpha, n, ok = search.exact(s, w, lane, m0, l0, sums[0], sums[1], sums[2])
+                alpha, n, ok = search.exact(s, w, lane, island, m0, l0, sums[0], sums[1], sums[2])
         return alpha, n, ok
 
     @wp.func
+    def measure(s: struct, w: int, lane: int, island: Island):
+        """Gradient and impulses at v_next: (residual, scale, cost, its momentum part)."""
+        gradient.at_contacts(s, w, lane, island)
+        barrier()
+        gradient.at_trees(s, w, lane, island)
+        barrier()
+        sums = gradient.sum_trees(s, w, island)
+        cost = sums[3] + gradient.sum_contacts(s, w, island)[0]
+        barrier()
+        return wp.sqrt(sums[0]), wp.sqrt(wp.max(sums[1], sums[2])), cost, sums[3]
+
+    @wp.func
+    def merge_island(s: struct, w: int, first: bool, ended: wp.vec4i, found: vec3):
+        """Adds an island to the statistics of the step: status, flags, iterations, those of searches; residual, scale, cost."""
+        flags = ended[1]
+        cost = found[2]
+        if not first:
+            before = s.solve_int[w, 1]
+            if before == 0 or flags == 0:
+                flags = 0
+            else:
+                flags = (before & flags & wp.static(OPTIMALITY)) | ((before | flags) & wp.static(COST))
+            cost += s.solve_real[w, 2]
+        # the worst ratio residual / scale, compared without dividing; what is not finite is worst
+        residual = s.solve_real[w, 0]
+        scale = s.solve_real[w, 1]
+        if first or scale == real(0.0) or found[0] * scale > residual * found[1] or not wp.isfinite(found[0]):
+            s.solve_real[w, 0] = found[0]
+            s.solve_real[w, 1] = found[1]
+        s.solve_real[w, 2] = cost
+        if first:
+            for i in range(4):
+                s.solve_int[w, i] = 0
+        s.solve_int[w, 0] = s.solve_int[w, 0] | ended[0]
+        s.solve_int[w, 1] = flags
+        s.solve_int[w, 2] = wp.max(s.solve_int[w, 2], ended[2])
+        s.solve_int[w, 3] = wp.max(s.solve_int[w, 3], ended[3])
+
+    @wp.func
     def iterate(s: struct, w: int, lane: int):
-        status = int(0)
-        flags = int(0)
-        n_search = int(0)
+        """Solves the islands, in one loop over the iterations of them all: a struct is passed by value to a function that the
+        compiler does not inline."""
         k = int(0)
+        n = int(0)
+        searched = int(0)
         alpha = real(1.0)
         cost_before = real(0.0)
-        running = bool(True)
-        while running:
-            gradient.at_contacts(s, w, lane)
-            barrier()
-            gradient.at_trees(s, w, lane)
-            barrier()
-            sums = gradient.sum_trees(s, w)
-            cost = sums[3] + gradient.sum_contacts(s, w)[0]
-            residual = wp.sqrt(sums[0])
-            scale = wp.sqrt(wp.max(sums[1], sums[2]))
-            barrier()
+        while k < s.nisland[w]:
+            island = island_of(s, w, k)
+            residual, scale, cost, m0 = measure(s, w, lane, island)
+            status = int(0)
+            flags = int(0)
             if residual <= s.absolute_tolerance + s.relative_tolerance * scale:
                 flags += wp.static(OPTIMALITY)
-            if k > 0 and alpha > real(0.5):
+            if n > 0 and alpha > real(0.5):
                 mean = real(0.5) * (wp.abs(cost) + wp.abs(cost_before))
                 if wp.abs(cost - cost_before) < s.cost_absolute_tolerance + s.cost_relative_tolerance * mean:
                     flags += wp.static(COST)
-            if lane == 0:
-                s.solve_real[w, 0] = residual
-                s.solve_real[w, 1] = scale
-                s.solve_real[w, 2] = cost
             if not (wp.isfinite(residual) and wp.isfinite(cost)):
                 status = wp.static(int(StepStatus.NON_FINITE))
-                running = False
-            elif flags > 0:
-                running = False
-            elif k == s.max_iterations:
+            elif flags == 0 and n == s.max_iterations:
                 status = wp.static(int(StepStatus.MAX_ITERATIONS))
-                running = False
-            else:
-                status = direction(s, w, lane, k == 0)
-                ok = bool(True)
+            elif flags == 0:
+                status = direction(s, w, lane, island, n == 0)
                 if status == 0:
-                    alpha, n, ok = line_search(s, w, lane, sums[3], cost)
-                    n_search += n
+                    alpha, tried, ok = line_search(s, w, lane, island, m0, cost)
+                    searched += tried
                     if not ok:
                         status = wp.static(int(StepStatus.LINE_SEARCH_FAILED))
-                if status != 0:
-                    running = False
-                else:
-                    gradient.move(s, w, lane, alpha)
-                    barrier()
-                    cost_before = cost
-                    k += 1
-        if lane == 0:
-            s.solve_int[w, 0] = status
-            s.solve_int[w, 1] = flags
-            s.solve_int[w, 2] = k
-            s.solve_int[w, 3] = n_search
+            if status == 0 and flags == 0:
+                gradient.move(s, w, lane, island, alpha)
+                barrier()
+                cost_before = cost
+                n += 1
+            else:
+                if lane == 0:
+                    merge_island(s, w, k == 0, wp.vec4i(status, flags, n, searched), vec3(residual, scale, cost))
+                k += 1
+                n = 0
+                searched = 0
 
     @wp.func
     def newton(s: struct, w: int, lane: int):

@@ -2,7 +2,7 @@
 
     r(v, theta) = A (v - v0) - h tau - J' gamma = 0        dv/dtheta = -H^-1 dr/dtheta,    H = dr/dv
 
-in the momentum form, where every tree takes part.  They run after the stages of a step up to the solve.
+in the momentum form, where every tree takes part, all in one island.  They run after the stages of a step up to the solve.
 """
 
 from functools import cache
@@ -20,7 +20,7 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
     real, vec3 = R.t, R.vec3
     parts = make_parts(R, law_name, "momentum")
     struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
-    symbolic, sparse = parts.symbolic, parts.sparse
+    symbolic, sparse, island_of = parts.symbolic, parts.sparse, parts.island_of
     lane_of = lane_func()
     vectors = wp.array2d(dtype=vec3)
     module = f"sapsim_sensitivity_{law_name}_{R.name}"
@@ -39,15 +39,17 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
             form.start_tree(s, w, p)
         gradient.start_items(s, w, lane)
         barrier()
-        gradient.along_contacts(s, w, lane)
-        gradient.along_trees(s, w, lane)
-        barrier()
-        gradient.move(s, w, lane, real(1.0))
-        barrier()
-        gradient.at_contacts(s, w, lane)
-        barrier()
-        gradient.at_trees(s, w, lane)
-        barrier()
+        if s.npart[w] > 0:
+            island = island_of(s, w, 0)
+            gradient.along_contacts(s, w, lane, island)
+            gradient.along_trees(s, w, lane, island)
+            barrier()
+            gradient.move(s, w, lane, island, real(1.0))
+            barrier()
+            gradient.at_contacts(s, w, lane, island)
+            barrier()
+            gradient.at_trees(s, w, lane, island)
+            barrier()
         for b in range(lane, s.nblock, wp.block_dim()):
             r[w, b] = s.grad[w, b]
 
@@ -57,15 +59,16 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
         not fit its room, 2 where it has no factor."""
         w, tid = wp.tid()
         lane = lane_of(tid)
+        island = island_of(s, w, 0)
         code = int(0)
-        if symbolic(s, w, lane) > s.chess:
+        if symbolic(s, w, lane, island) > s.chess:
             code = 1
         else:
-            hessian.curvature(s, w, lane)
+            hessian.curvature(s, w, lane, island)
             barrier()
-            hessian.assemble(s, w, lane)
+            hessian.assemble(s, w, lane, island)
             barrier()
-            if not sparse.factor(s, w, lane):
+            if not sparse.factor(s, w, lane, island):
                 code = 2
         if lane == 0:
             failed[0] = code
@@ -75,7 +78,7 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
                 for b in range(lane, s.nblock, wp.block_dim()):
                     s.grad[w, b] = rhs[j, b]
                 barrier()
-                sparse.solve(s, w, lane)
+                sparse.solve(s, w, lane, island)
                 barrier()
                 for b in range(lane, s.nblock, wp.block_dim()):
                     x[j, b] = s.dv[w, b]

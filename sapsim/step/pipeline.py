@@ -14,7 +14,7 @@ from sapsim.dynamics import crba, forces, free_momentum, free_motion, inputs, ki
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
-from sapsim.solver import constraints, jacobian, newton, problem, ties
+from sapsim.solver import constraints, jacobian, newton, participants, problem, ties
 from sapsim.step import energy, integrate, record
 
 
@@ -33,7 +33,7 @@ def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
         problem.make_law(R, law),
         constraints.make(R, form),
         ties.make(R, form),
-        problem.make_participants(R, form),
+        participants.make(R, form),
         newton.make(R, law, form),
         integrate.make(R),
         kinematics.make(R),

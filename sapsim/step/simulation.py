@@ -113,6 +113,7 @@ class Simulation:
             "sigma": contact.sigma,
             "stiction_tolerance": contact.stiction_tolerance,
             "near_rigid": contact.near_rigid,
+            "islands": int(solver.islands),
             "max_iterations": solver.max_iterations,
             "backtracking": int(solver.line_search == "backtracking"),
             "absolute_tolerance": solver.absolute_tolerance,

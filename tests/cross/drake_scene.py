@@ -147,7 +147,7 @@ SNAKE_VELOCITY = ((0.4, 0.0, 0.0), (0.0, 0.5, -1.0))  # of the com of the head; 
 def scene_text(law: str, h: float, steps: int, driven: bool = False) -> str:
     """The scene as YAML (contract 1), with limits and drives if `driven`."""
     lines = ["sapsim: 1", "name: parity", f"time_step: {h!r}", f"steps: {steps}", f"gravity: {GRAVITY}"]
-    lines += [f"contact: {{law: {law}}}", "materials:"]
+    lines += [f"contact: {{law: {law}}}", "solver: {islands: false}", "materials:"]
     for name, (k, d, tau, mu) in MATERIALS.items():
         lines.append(f"  {name}: {{stiffness: {k}, dissipation: {d}, relaxation_time: {tau}, friction: {mu}}}")
     lines.append("world: {collision: [{plane: {}, material: ground}]}")

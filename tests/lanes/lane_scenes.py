@@ -225,6 +225,7 @@ TEXTS = {
     "chain-lagged": CHAIN.replace("LAW", "lagged"),
     "chain-sap": CHAIN.replace("LAW", "sap"),
     "chain-momentum": CHAIN.replace("LAW", "lagged") + "solver: {form: momentum}\n",
+    "chain-whole": CHAIN.replace("LAW", "sap") + "solver: {islands: false}\n",
     "puppet-lagged": PUPPET.replace("LAW", "lagged"),
     "puppet-similar": PUPPET.replace("LAW", "similar"),
     "tied-lagged": TIED.replace("LAW", "lagged"),

@@ -60,7 +60,7 @@ BAD = {
     "unknown joint": ("type: revolute", "type: magnetic"),
     "a fraction of a step": ("steps: 10", "steps: 1.5"),
     "two rotations": ("rpy_deg: [0, 0, 90]", "rpy_deg: [0, 0, 90], rpy: [0, 0, 1]"),
-    "not supported yet": ("solver: {islands: false}", "solver: {islands: true}"),
+    "not supported yet": ("solver: {islands: false}", "solver: {linear_solver: pcg}"),
     "a list for a mapping": ("materials: {rubber: {friction: 0.7}}", "materials: [rubber]"),
     "value and min": ("value: 1}", "value: 1, min: 0}"),
     "a string for a flag": ("solver: true", "solver: maybe"),

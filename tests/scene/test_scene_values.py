@@ -28,7 +28,7 @@ def test_an_almost_empty_scene_has_the_defaults_of_the_contract():
     assert (scene.name, scene.file, scene.time_step, scene.steps) == ("pinch", "some/where/pinch.yaml", 0.001, 10)
     assert scene.gravity == (0.0, 0.0, -9.81)
     assert scene.contact == Contact("lagged", 1e-4, 1.0, 1e-3, 0.0)
-    assert scene.solver == Solver(1e-14, 1e-6, 1e-30, 1e-15, 100, "exact", "auto", "v_star", False, "continue")
+    assert scene.solver == Solver(1e-14, 1e-6, 1e-30, 1e-15, 100, "exact", "auto", "v_star", True, "continue")
     assert scene.output == Output(1, ("state", "contacts", "solver"), "float64", "gzip", 5.0, None)
     assert (scene.nworld, scene.seed, scene.links, scene.joints, scene.warnings) == (1, 0, (), (), ())
     assert scene.text == HEAD
@@ -43,7 +43,7 @@ duration: 1
 gravity: [0, 1, 2]
 contact: {law: sap, stiction_tolerance: 1e-3, near_rigid: 0.5, sigma: 1e-2, margin: 0.1}
 solver: {absolute_tolerance: 1, relative_tolerance: 2, cost_absolute_tolerance: 3, cost_relative_tolerance: 4,
-         max_iterations: 5, line_search: backtracking, linear_solver: block_sparse, on_failure: stop}
+         max_iterations: 5, line_search: backtracking, linear_solver: block_sparse, islands: false, on_failure: stop}
 worlds: {count: 3, seed: 7}
 output: {every: 2, channels: [state], dtype: float32, compression: none, flush_seconds: 1, worlds: [2, 0]}
 """
