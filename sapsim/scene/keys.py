@@ -333,7 +333,9 @@ EXPECT = Record(
 OUTPUT = Record(
     {
         "every": Key(Integer(least=1, most=2**31 - 1), "steps from row to row"),
-        "channels": Key(ListOf(Choice(("state", "contacts", "solver"), later=("energy",))), "what is recorded"),
+        "channels": Key(
+            ListOf(Choice(("state", "contacts", "solver", "constraints", "reactions"), later=("energy",))), "what is recorded"
+        ),
         "dtype": Key(Choice(("float64", "float32")), "of recorded numbers"),
         "compression": Key(Choice(("gzip", "none")), "of the file"),
         "flush_seconds": Key(_positive, "time between two writes to the disk [s]"),

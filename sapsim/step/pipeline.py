@@ -15,7 +15,7 @@ from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
 from sapsim.solver import constraints, jacobian, newton, problem
-from sapsim.step import integrate, record
+from sapsim.step import integrate, reactions, record
 
 
 def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
@@ -33,6 +33,7 @@ def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
         constraints.make(R, form),
         problem.make_participants(R, form),
         newton.make(R, law, form),
+        reactions.make(R),
         integrate.make(R),
         kinematics.make(R),
         record.make_counters(R, law),

@@ -33,6 +33,7 @@ def fetch_rows(arrays: Arrays, model: Model, nrow: int) -> Block:
         cost=real[..., 2],
         status=stat[..., record.STATUS].astype(np.uint32),
         constraint_impulse=_rows(arrays, "rec_constraint", nrow)[..., : n["nconstraint"]],
+        reaction=_rows(arrays, "rec_reaction", nrow)[:, :, : n["nreaction"]],
     )
 
 

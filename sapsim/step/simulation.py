@@ -17,7 +17,7 @@ from sapsim.model.arrays import Arrays
 from sapsim.model.build import build
 from sapsim.model.fields import FIELDS
 from sapsim.step import fused as fused_step
-from sapsim.step import record
+from sapsim.step import record, softened
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
@@ -26,7 +26,7 @@ from sapsim.step.rows import fetch_rows, read_totals
 
 GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
 GPU_LANES = 32
-SAVED = ("q", "v", "step", "stopped", "total", "merged", "merged_real")
+SAVED = ("q", "v", "step", "stopped", "total", "merged", "merged_real", *softened.ARRAYS)
 
 _CAPTURE = threading.Lock()  # one capture at a time in a process
 
@@ -101,6 +101,8 @@ class Simulation:
         total = np.zeros_like(self.arrays["total"].numpy())
         total[:, record.FIRST_BAD] = -1
         self.arrays["total"].assign(total)
+        for name in softened.ARRAYS:
+            self.arrays[name].zero_()
 
     def _scalars(self, sizes: dict[str, int]) -> dict[str, int | float]:
         scene, contact, solver = self.scene, self.scene.contact, self.scene.solver
@@ -184,6 +186,11 @@ class Simulation:
         """Counters over the run so far."""
         return read_totals(self.arrays, self.steps_done)
 
+    @property
+    def softened(self) -> list[softened.Softened]:
+        """Pairs of materials with contacts that the near-rigid limit softened in the run so far."""
+        return softened.read(self.arrays, self.model, self.scene)
+
     def initial(self) -> Block:
         """Row 0: the state as it is, no contacts, converged.  Only before the first step: RuntimeError after it."""
         if self.steps_done:
@@ -192,6 +199,7 @@ class Simulation:
         self.arrays["row_offset"].zero_()
         self.arrays["ncontact"].zero_()
         self.arrays["constraint_gamma"].zero_()
+        self.arrays["reaction"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
         merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1
         self.arrays["merged"].assign(merged)
@@ -255,7 +263,7 @@ class Simulation:
 
     def _graph(self, steps: int) -> wp.Graph:
         if steps not in self._graphs:
-            stages = step_stages(*self._variant)
+            stages = [s for s in step_stages(*self._variant) if not s.needs or self.model.sizes[s.needs] > 0]
             for stage in stages:  # modules load before a capture
                 wp.load_module(stage.kernel.module, device=self.device, block_dim=self.lanes)
             with _CAPTURE:

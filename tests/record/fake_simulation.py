@@ -118,6 +118,7 @@ class FakeSimulation:
             cost=np.full((R, W), 0.5),
             status=status,
             constraint_impulse=np.zeros((R, W, 0)),
+            reaction=np.zeros((R, W, 0, 6)),
         )
 
     def _contacts(self, step: np.ndarray, count: np.ndarray) -> Contacts:
