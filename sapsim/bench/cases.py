@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sapsim.bench.scenes import LATER, STANDARD
+from sapsim.bench.scenes import STANDARD
 from sapsim.errors import Message, SceneError
 from sapsim.model.build import Model, build
 from sapsim.scene.read import load, loads
@@ -76,7 +76,8 @@ def _case(name: str, worlds: int | None, wishes: Wishes, files: dict[str, Any]) 
     if name in STANDARD:
         standard = STANDARD[name]
         kinds = ("faces", "corners") if standard.has_boxes else ("",)
-        read = {boxes: loads(standard.text(boxes), file=f"{name}.yaml", overrides=overrides) for boxes in kinds}
+        of = {"file": f"{name}.yaml", "overrides": overrides, "allow": standard.folders}
+        read = {boxes: loads(standard.text(boxes), **of) for boxes in kinds}
     else:
         _refuse_unknown(name)
         read = {"": load(name, overrides=overrides, **files)}
@@ -87,11 +88,9 @@ def _case(name: str, worlds: int | None, wishes: Wishes, files: dict[str, Any]) 
 
 def _refuse_unknown(name: str) -> None:
     """Raises SceneError for a name that is neither a file nor one of the standard scenes."""
-    if name in LATER:
-        raise SceneError([Message(name, 0, 0, "", "not-supported", LATER[name])])
     if "." in name or "/" in name or Path(name).exists() or name == "-":
         return
-    known = [*STANDARD, *LATER]
+    known = list(STANDARD)
     text = f"neither a file nor a standard scene; these are {listing(known)}"
     raise SceneError([Message(name, 0, 0, "", "unknown-scene", text, did_you_mean(name, known))])
 

@@ -75,7 +75,7 @@ class Engine(Protocol):
         """What went wrong since the start or the last restart."""
 
     def poses(self) -> np.ndarray:
-        """(nbody, 3, 4) [R_WB, p_WB] of the moving bodies of world 0, in the order of the model."""
+        """(n, 3, 4) [R_WB, p_WB] of the moving bodies of world 0 that have mass, in the order of the model."""
 
 
 def find_peers() -> list[str]:

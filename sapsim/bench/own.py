@@ -50,4 +50,5 @@ class Engine:
     def poses(self) -> np.ndarray:
         arrays, n = self.simulation.arrays, self.simulation.model.sizes["nbody"]
         R, p = arrays["R_WB"].numpy()[0, :n], arrays["p_WB"].numpy()[0, :n]
-        return np.concatenate([R, p[:, :, None]], axis=2).astype(float)
+        has_mass = self.simulation.model.arrays["body_mass"][0] > 0.0
+        return np.concatenate([R, p[:, :, None]], axis=2).astype(float)[has_mass]

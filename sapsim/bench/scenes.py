@@ -5,6 +5,7 @@
     S3              ten such cubes, one above the other with gaps of 0.5 mm, fall into a stack
     S4sph20 ..      20, 50, 100 spheres of radius 0.04 fall into a bin
     S4mix20 ..      the same with every odd one a cube of half edge 0.035
+    S5 ..           robots: robots.py
 
 g = 9.81, friction 0.5, density 1000, 2 s.  Surfaces have k = 1e5 N/m, d = 20 s/m, tau = 0.01 s, hence pairs 5e4, 20 and 0.02.
 
@@ -14,9 +15,12 @@ contacts are the same.  In S2 and S3 only the bottom corners carry them, and the
 spheres of the cube above it.  In S4 all eight do, and boxes meet one another too, since two edges can cross.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+
+from sapsim.bench.robots import HUMANOID, PANDA, SOLO, RobotFile, humanoid_lines, panda_lines, solo_lines
 
 G, FRICTION, DENSITY = 9.81, 0.5, 1000.0
 STIFFNESS, DISSIPATION, RELAXATION = 1.0e5, 20.0, 0.01  # of one surface [N/m], [s/m], [s]
@@ -162,11 +166,39 @@ def bodies_text(bodies: list[Placed], world: list[str], corners: str, boxes: str
 
 @dataclass(frozen=True)
 class Standard:
-    """A standard scene: what it is, whether its bodies have boxes, and its text for `faces` or `corners`."""
+    """A standard scene: what it is, whether its bodies have boxes, and its text for `faces` or `corners`.
+
+    `robot` is the file of a package that it reads.
+    """
 
     name: str
     has_boxes: bool
     text: partial
+    robot: RobotFile | None = None
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where the scene reads files."""
+        path = self.robot.find() if self.robot else None
+        return [path.parent] if path else []
+
+
+def robot_text(file: RobotFile, lines: Callable[[Path], list[str]], boxes: str) -> str:
+    """S5 and S6."""
+    path = file.find()
+    if path is None:
+        raise FileNotFoundError(f"{file.package}: {file.inside}")
+    return "\n".join([*_header(), *lines(path)]) + "\n"
+
+
+def left_out(names: Iterable[str]) -> dict[str, str]:
+    """Standard scenes that need a package which is not installed, and what to tell of them."""
+    found = {}
+    for name in names:
+        robot = STANDARD[name].robot if name in STANDARD else None
+        if robot and robot.find() is None:
+            found[name] = f"{name} is left out: it needs the package {robot.package}: pip install {robot.package}"
+    return found
 
 
 def _all() -> dict[str, Standard]:
@@ -179,9 +211,14 @@ def _all() -> dict[str, Standard]:
         for n in (20, 50, 100):
             text = partial(bodies_text, pile(n, kind == "mix"), _bin(), "all")
             found.append(Standard(f"S4{kind}{n}", kind == "mix", text))
+    for name, robot, lines in (
+        ("S5", PANDA, panda_lines),
+        ("S6quad", SOLO, solo_lines),
+        ("S6hum", HUMANOID, humanoid_lines),
+    ):
+        found.append(Standard(name, False, partial(robot_text, robot, lines), robot))
     return {s.name: s for s in found}
 
 
 STANDARD = _all()
 USUAL = ("S1", "S2", "S3", "S4sph20", "S4mix20")  # where none is named
-LATER = dict.fromkeys(("S5", "S6quad", "S6hum"), "not supported yet: peers are not told of actuators and joint limits")

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,8 @@ from .warp_start import check_device, start_warp, stdout_to_stderr, telling_of_c
 
 HELP = """Measure the time of a step, on standard scenes or scene files, beside other engines in the same process.
 
-SCENE is a file, or S1 S2 S3 S4sph20 S4sph50 S4sph100 S4mix20 S4mix50 S4mix100; without any: S1 S2 S3 S4sph20 S4mix20.
+SCENE is a file, or S1 S2 S3 S4sph20 S4sph50 S4sph100 S4mix20 S4mix50 S4mix100 S5 S6quad S6hum; without any: S1 S2 S3 S4sph20
+S4mix20. S5 and S6quad need the package example-robot-data, S6hum mujoco-warp; without it a scene is left out.
 Nothing is recorded. Figures are medians of alternating runs; one whose steps did not all converge is void.
 
 Example: sapsim bench S2 S3 --peers drake,mujoco --worlds 1,16 --steps 1000
@@ -65,11 +67,12 @@ def command(
         from sapsim.bench.cases import Wishes, make_cases
         from sapsim.bench.engine import load_peers
         from sapsim.bench.measure import measure
-        from sapsim.bench.scenes import USUAL
+        from sapsim.bench.scenes import USUAL, left_out
 
         engines = load_peers([name for name in (peers or "").split(",") if name])
         wishes = Wishes(time_step, law, steps, boxes)
-        cases = make_cases(scenes or USUAL, counts, wishes, allow=allow or (), packages=packages_of(package))
+        names = _without(scenes or USUAL, left_out(scenes or USUAL))
+        cases = make_cases(names, counts, wishes, allow=allow or (), packages=packages_of(package))
         rows = []
         for case in cases:
             if not as_json:
@@ -91,6 +94,16 @@ def _check_options(precision: str, boxes: str, rest: float) -> None:
         raise UsageError(f"--boxes {boxes}: known are {', '.join(BOXES)}")
     if not math.isfinite(rest):
         raise UsageError(f"--rest {rest}: must be a number >= 0")
+
+
+def _without(names: Sequence[str], missing: dict[str, str]) -> list[str]:
+    """The scenes that can be measured; what is left out is told."""
+    names = [name for name in names if name not in missing]
+    if not names:
+        raise UsageError("; ".join(missing.values()))
+    for text in missing.values():
+        note(text)
+    return names
 
 
 def _counts(worlds: str | None) -> list[int | None]:

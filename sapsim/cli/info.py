@@ -151,7 +151,7 @@ def _result(path: str) -> dict[str, Any]:
             "nq": len(run.coordinates),
             "nv": len(run.dofs),
             "nshape": len(run.shapes),
-            "channels": [name for name in ("state", "contacts", "solver") if run.has(name)],
+            "channels": [name for name in ("state", "contacts", "solver", "energy") if run.has(name)],
             "bytes": os.path.getsize(path),
         }
         for name in ("title", "contact_law", "precision", "device", "sapsim_version", "warp_version", "started_at", "command"):

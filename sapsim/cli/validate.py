@@ -13,7 +13,7 @@ from .messages import note, print_findings, print_json, say
 from .options import Allow, Inertia, Json, Package, Traceback, packages_of
 from .warp_start import start_warp, stdout_to_stderr, telling_of_compilation
 
-HELP = """Check the dynamics of a scene or a robot's file: identities between RNEA, CRBA, ABA, energies and forces.
+HELP = """Check the dynamics of a scene or a robot's file: identities between RNEA, CRBA, ABA, momenta, energies and forces.
 
 Exit code 0 where every check passed, 5 where one did not. No collision geometry is built, nothing is simulated.
 

@@ -1,5 +1,5 @@
-"""Dynamics of a scene's mechanism as functions: `Dynamics` (api.py), `ExternalForce`, `LinkMotion`; beside them a file to a
-stage.
+"""Dynamics of a scene's mechanism as functions: `Dynamics` (api.py), `ExternalForce`, `LinkMotion`, `MassCentre`; beside them
+a file to a stage.
 
 The public names are imported when they are first used, since they bring Warp.
 """
@@ -11,6 +11,7 @@ _HOMES = {
     "Dynamics": "sapsim.dynamics.api",
     "ExternalForce": "sapsim.dynamics.api",
     "LinkMotion": "sapsim.dynamics.links",
+    "MassCentre": "sapsim.dynamics.momentum",
 }
 
 

@@ -13,8 +13,8 @@ acceleration appears below.
 Degrees of freedom of one joint are eliminated one after another, as joints with massless bodies between them would be.  That
 is the LDL' factorisation of the joint's block S' IA S + armature, exact for any number of them, with no matrix of varying
 size. The inertia IA is kept in three 3x3 blocks: [n; f] = [ww wv; wv' vv] [alpha; a].  Where a pivot is not positive, what
-comes out is not finite or not meaningful: the mass matrix is not positive definite.  Damping is no part of it.  A lane owns
-whole trees.
+comes out is not finite or not meaningful: the mass matrix is not positive definite.  Damping is no part of it.  Bodies go level
+by level; a body gathers what its children have left.
 """
 
 from functools import cache
@@ -23,15 +23,16 @@ import warp as wp
 
 from sapsim.dynamics.newton_euler import ARRAYS as NEWTON_EULER
 from sapsim.dynamics.newton_euler import make_newton_euler
+from sapsim.math.block import barrier
 from sapsim.math.spatial import make_spatial
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "tree_body_start", "body_parent", "body_dof_start", "body_nv", "dof_armature",
-    *NEWTON_EULER, "S_T", "tau_motion", "dA_T", "F_T", "IA_ww", "IA_wv", "IA_vv", "U_T", "pivot", "vdot",
+    "body_parent", "body_dof_start", "body_nv", "dof_armature",
+    *NEWTON_EULER, "S_T", "tau_motion", "dA_T", "IA_ww", "IA_wv", "IA_vv", "U_T", "pivot", "vdot",
 )  # fmt: skip
-SCALARS = (("ntree", "int"),)
+SCALARS = (("nbody", "int"), ("nlevel", "int"))
 
 
 @cache
@@ -45,24 +46,29 @@ def make(R) -> Stage:
     body_force = make_newton_euler(R, struct).body_force
 
     @wp.func
-    def start(s: struct, w: int, t: int, b: int):
+    def start(s: struct, w: int, b: int):
         """The body's own inertia at T, and the force that its motion at zero joint acceleration needs."""
-        R_WB = s.R_WB[w, b]
-        p_TBcm = s.p_WB[w, b] + R_WB * s.body_com[w, b] - s.p_WT[w, t]
-        I = inertia_about(s.body_mass[w, b], p_TBcm, mat33(rotate_inertia(R_WB, s.body_inertia[w, b])))
+        p_TBcm = s.p_WBcm[w, b] - s.p_WT[w, s.body_tree[b]]
+        I = inertia_about(s.body_mass[w, b], p_TBcm, mat33(rotate_inertia(s.R_WB[w, b], s.body_inertia[w, b])))
         zero = real(0.0)
         s.IA_ww[w, b] = mat33(I[4], I[7], I[8], I[7], I[5], I[9], I[8], I[9], I[6])
         s.IA_wv[w, b] = mat33(zero, -I[3], I[2], I[3], zero, -I[1], -I[2], I[1], zero)
         s.IA_vv[w, b] = mat33(I[0], zero, zero, zero, I[0], zero, zero, zero, I[0])
-        s.F_T[w, b] = body_force(s, w, t, b, s.A_WB[w, b])
+        s.F_T[w, b] = body_force(s, w, b, s.A_WB[w, b])
 
     @wp.func
     def eliminate(s: struct, w: int, b: int):
-        """Takes the joint's degrees of freedom out of IA and p_A, and hands the rest to the parent."""
+        """Adds what the children left to IA and p_A and takes the joint's degrees of freedom out of them."""
         ww = s.IA_ww[w, b]
         wv = s.IA_wv[w, b]
         vv = s.IA_vv[w, b]
         p = s.F_T[w, b]
+        for x in range(s.child_start[b], s.child_start[b + 1]):
+            c = s.child_body[x]
+            ww = ww + s.IA_ww[w, c]
+            wv = wv + s.IA_wv[w, c]
+            vv = vv + s.IA_vv[w, c]
+            p += s.F_T[w, c]
         first = s.body_dof_start[b]
         n = s.body_nv[b]
         for i in range(n):
@@ -81,12 +87,10 @@ def make(R) -> Stage:
             p = p + U * (u * d_inverse)
             s.U_T[w, k] = U
             s.pivot[w, k] = vec2(d_inverse, u)
-        parent = s.body_parent[b]
-        if parent >= 0:
-            s.IA_ww[w, parent] = s.IA_ww[w, parent] + ww
-            s.IA_wv[w, parent] = s.IA_wv[w, parent] + wv
-            s.IA_vv[w, parent] = s.IA_vv[w, parent] + vv
-            s.F_T[w, parent] = s.F_T[w, parent] + p
+        s.IA_ww[w, b] = ww
+        s.IA_wv[w, b] = wv
+        s.IA_vv[w, b] = vv
+        s.F_T[w, b] = p
 
     @wp.func
     def accelerate(s: struct, w: int, b: int):
@@ -102,14 +106,17 @@ def make(R) -> Stage:
 
     @wp.func
     def aba(s: struct, w: int, lane: int):
-        for t in range(lane, s.ntree, wp.block_dim()):
-            first = s.tree_body_start[t]
-            last = s.tree_body_start[t + 1]
-            for b in range(first, last):
-                start(s, w, t, b)
-            for i in range(last - first):
-                eliminate(s, w, last - 1 - i)
-            for b in range(first, last):
-                accelerate(s, w, b)
+        for b in range(lane, s.nbody, wp.block_dim()):
+            start(s, w, b)
+        barrier()
+        for i in range(s.nlevel):
+            level = s.nlevel - 1 - i
+            for x in range(s.level_start[level] + lane, s.level_start[level + 1], wp.block_dim()):
+                eliminate(s, w, s.level_body[x])
+            barrier()
+        for level in range(s.nlevel):
+            for x in range(s.level_start[level] + lane, s.level_start[level + 1], wp.block_dim()):
+                accelerate(s, w, s.level_body[x])
+            barrier()
 
     return make_stage("aba", R, struct, aba, SCALARS)

@@ -17,20 +17,25 @@ h holds gravity and the terms of velocity.  Damping, springs, limits, drives and
 A state without the world axis, (nq,) or (nv,), stands for all worlds.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import warp as wp
 
-from sapsim.dynamics import aba, crba, forces, inverse, kinematics, velocities
+from sapsim.dynamics import aba, crba, forces, inverse, kinematics, solve, velocities
+from sapsim.dynamics.coriolis import Coriolis
+from sapsim.dynamics.frames import Frames
 from sapsim.dynamics.links import LinkInertias, LinkMotion, link_motion, quaternion_matrix
+from sapsim.dynamics.momentum import Momentum
 from sapsim.kinds.base import registry
 from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
-from sapsim.model.build import BLOCK, build, hold_locked, place_forces
+from sapsim.model.build import build, hold_locked, place_forces
 from sapsim.model.fields import FIELDS
 from sapsim.model.stage import Stage
+from sapsim.model.trees import BLOCK
 
 GPU_LANES = 32
 
@@ -59,9 +64,12 @@ def stages(R) -> list[Stage]:
     """Every stage that the functions launch."""
     return [
         kinematics.make(R),
+        kinematics.make_placements(R),
         forces.make(R),
         inverse.make(R),
         crba.make(R),
+        solve.make_factor(R),
+        solve.make_solve(R),
         aba.make(R),
         velocities.make_set(R),
         velocities.make_get(R),
@@ -69,7 +77,7 @@ def stages(R) -> list[Stage]:
     ]
 
 
-class Dynamics:
+class Dynamics(Frames, Momentum, Coriolis):
     """The mechanism of a scene: its links and joints, without shapes, scene forces and time.
 
     Attributes:
@@ -81,16 +89,26 @@ class Dynamics:
         model: model.build.Model, host values of all model arrays.
     """
 
-    def __init__(self, scene, *, nworld: int = 1, precision: str = "float64", device: str = "cpu", lanes: int | None = None):
+    def __init__(
+        self,
+        scene,
+        *,
+        nworld: int = 1,
+        precision: str = "float64",
+        device: str = "cpu",
+        lanes: int | None = None,
+        factor: str = "auto",
+    ):
         """`scene` as of `sapsim.load`, or a Simulation, whose scene is taken; locked joints are fixed ones here.
 
         Memory for `nworld` states is allocated.
 
-        `lanes` (a block's threads) changes how fast it runs and not one bit of what comes out.
+        `lanes` (a block's threads) changes how fast it runs and not one bit of what comes out.  `factor` is how mass matrices
+        are factorised: "dense", "sparse", or "auto", which chooses for each tree (model/trees.py).
         """
         scene = hold_locked(getattr(scene, "scene", scene))
         bare = replace(scene, world_shapes=(), forces=(), links=tuple(replace(k, shapes=()) for k in scene.links))
-        self.scene, self.model = scene, build(bare)
+        self.scene, self.model = scene, build(bare, factor)
         self.nworld, self.precision = nworld, precision
         self.R = real(precision)
         self.device = str(wp.get_device(device))
@@ -110,6 +128,7 @@ class Dynamics:
         self._allocate()
 
     def _allocate(self) -> None:
+        self._launches: dict[tuple, wp.Launch] = {}
         self._arrays = Arrays(self.R, self.device, self.nworld, self.model.sizes | {"none": 1})
         for name, values in self.model.arrays.items():
             self._set_model(name, values)
@@ -118,15 +137,22 @@ class Dynamics:
         self._arrays.allocate([f.name for f in FIELDS.values() if f.name in wanted and f.group not in ("topology", "model")])
 
     def _set_model(self, name: str, values: np.ndarray) -> None:
+        self._launches.clear()
         is_topology = FIELDS[name].group == "topology"
         (self._arrays.set_topology if is_topology else self._arrays.set_model)(name, values)
 
     # ---- in and out --------------------------------------------------------------------------------------------------
 
-    def _launch(self, stage: Stage, **scalars: float) -> None:
-        values = {name: self.model.sizes.get(name, 0) for name, _ in stage.scalars} | scalars
-        bound = self._arrays.bind(stage.struct, **values)
-        wp.launch_tiled(stage.kernel, dim=[self.nworld], inputs=[bound], block_dim=self.lanes, device=self.device)
+    def _launch(self, *stages: Stage, **scalars: float) -> None:
+        """The stages in turn; launches are kept, with their arguments, until an array is replaced."""
+        for stage in stages:
+            key = (stage, *scalars.items())
+            if key not in self._launches:
+                values = {name: scalars.get(name, self.model.sizes.get(name, 0)) for name, _ in stage.scalars}
+                bound = self._arrays.bind(stage.struct, **values)
+                how = {"dim": [self.nworld], "block_dim": self.lanes, "device": self.device, "record_cmd": True}
+                self._launches[key] = wp.launch_tiled(stage.kernel, inputs=[bound], **how)
+            self._launches[key].launch()
 
     def _put(self, name: str, at: np.ndarray, values: Any) -> None:
         """Values (W, n) or (n,) in the order of files, into an array in internal order; padding stays zero."""
@@ -147,10 +173,13 @@ class Dynamics:
         """A body array of fields.py, (W, nbody, ...) as float64: that of the state that was last asked about."""
         return self._arrays[name].numpy()[:, : self.model.sizes["nbody"]].astype(float)
 
-    def _place(self, q: Any, v: Any = None) -> None:
-        """Kinematics at a state."""
+    def _set_state(self, q: Any, v: Any = None) -> None:
         self._put("q", self._q_at, q)
         self._put("v", self._v_at, np.zeros(self.nv) if v is None else v)
+
+    def _place(self, q: Any, v: Any = None) -> None:
+        """Kinematics at a state."""
+        self._set_state(q, v)
         self._launch(kinematics.make(self.R))
 
     def _apply(self, f_ext: Any) -> None:
@@ -163,8 +192,25 @@ class Dynamics:
 
     def rnea(self, q, v, a, f_ext=None) -> np.ndarray:
         """Inverse dynamics: tau (W, nv) [N or N m] of the motion q, v, a under external forces (a list of ExternalForce)."""
+        return self.rnea_many(q, v, [a], f_ext)[0]
+
+    def rnea_many(self, q, v, accelerations, f_ext=None) -> np.ndarray:
+        """rnea for K accelerations, each (W, nv) or (nv,), at one state: (K, W, nv).  Kinematics is done once."""
         self._place(q, v)
         self._apply(f_ext)
+        return np.stack([self._inverse(a) for a in accelerations])
+
+    def rnea_pushed(self, q, v, a, pushes) -> np.ndarray:
+        """rnea under each of K lists of external forces, at one state: (K, W, nv).  Kinematics is done once."""
+        self._place(q, v)
+        found = []
+        for f_ext in pushes:
+            self._apply(f_ext)
+            found.append(self._inverse(a))
+        return np.stack(found)
+
+    def _inverse(self, a) -> np.ndarray:
+        """tau (W, nv) at the state of the last `_place`, under the forces of the last `_apply`."""
         self._put("vdot", self._v_at, a)
         self._launch(inverse.make(self.R))
         return self._get("tau_motion")
@@ -175,9 +221,25 @@ class Dynamics:
 
     def crba(self, q) -> np.ndarray:
         """The mass matrix M (W, nv, nv) with armature, by composite rigid bodies."""
-        self._place(q)
+        self._set_state(q)
+        self._launch(kinematics.make_placements(self.R))
+        return self.mass_matrix()
+
+    def mass_matrix(self) -> np.ndarray:
+        """M (W, nv, nv) at the state that was last asked about."""
         self._launch(crba.make(self.R), h=0.0)
         return self._dense(self._arrays["A"].numpy().astype(float))
+
+    def solve(self, q, tau) -> np.ndarray:
+        """M(q)^-1 tau (W, nv) by the factor of every tree's mass matrix; not a number where that is not positive definite."""
+        self._set_state(q)
+        self._put("tau_motion", self._v_at, tau)
+        self._launch(kinematics.make_placements(self.R))
+        self._launch(crba.make(self.R), solve.make_factor(self.R), solve.make_solve(self.R), h=0.0)
+        m = self.model.arrays
+        tree = np.asarray(m["body_tree"], int)[np.asarray(m["dof_to_body"], int)]
+        failed = self._arrays["free_status"].numpy()[:, tree]
+        return np.where(failed == 0, self._get("vdot"), np.nan)
 
     def aba(self, q, v, tau, f_ext=None) -> np.ndarray:
         """Forward dynamics: the acceleration a (W, nv) under tau and external forces, by articulated bodies.
@@ -193,37 +255,11 @@ class Dynamics:
     def forward_kinematics(self, q, v=None) -> LinkMotion:
         """Placements and twists of all links at q and v (default: at rest)."""
         self._place(q, v)
+        return self.links()
+
+    def links(self) -> LinkMotion:
+        """Placements and twists of all links at the state that was last asked about."""
         return link_motion(self.model.arrays, *(self.bodies(name) for name in ("p_WB", "Q_WB", "V_WB")))
-
-    def jacobian(self, q, link: str, point=(0.0, 0.0, 0.0)) -> np.ndarray:
-        """J (W, 6, nv): twist [omega; v of `point`], world axes, for unit velocities; `point` in link coordinates [m]."""
-        links = self.forward_kinematics(q)
-        i = self.link_names.index(link)
-        p_WP = links.p[:, i] + links.R[:, i] @ np.asarray(point, float)
-        return self._jacobian(int(self.model.arrays["link_body"][i]), p_WP)
-
-    def _jacobian(self, body: int, p_WP: np.ndarray) -> np.ndarray:
-        """J of the point of a body (-1: world) that is now at p_WP (W, 3)."""
-        m = self.model.arrays
-        J = np.zeros((self.nworld, 6, self.nv))
-        if body < 0:
-            return J
-        of_dof = np.asarray(m["dof_to_body"], int)
-        moves = (of_dof <= body) & (body <= np.asarray(m["body_last"])[of_dof])
-        S_T = np.swapaxes(self._arrays["S_T"].numpy()[:, self._v_at[moves]].astype(float), 1, 2)
-        r = (p_WP - self._arrays["p_WT"].numpy()[:, m["body_tree"][body]])[:, None]
-        v = np.swapaxes(S_T[:, 3:], 1, 2) + np.cross(np.swapaxes(S_T[:, :3], 1, 2), r)
-        J[:, :, moves] = np.concatenate([S_T[:, :3], np.swapaxes(v, 1, 2)], axis=1)
-        return J
-
-    def kinetic_energy(self, q, v) -> np.ndarray:
-        """(W,) kinetic energy [J]: sum over links, and armature v^2 / 2."""
-        v = np.broadcast_to(np.asarray(v, float), (self.nworld, self.nv))
-        return self.inertias.kinetic(self.forward_kinematics(q, v)) + 0.5 * v**2 @ self.armature
-
-    def potential_energy(self, q) -> np.ndarray:
-        """(W,) energy of gravity [J], zero at the world's origin: sum over links."""
-        return self.inertias.potential(self.forward_kinematics(q))
 
     def to_internal(self, q, qd) -> np.ndarray:
         """Internal velocities v (W, nv) of velocities qd (W, nv) of files."""
@@ -243,6 +279,22 @@ class Dynamics:
         self._place(q, v)
         self._launch(velocities.make_move(self.R), h=h)
         return self._arrays["q"].numpy()[:, self._q_at].astype(float)
+
+    def along(self, q, v) -> Callable:
+        """place(t, rate=None): kinematics at move(q, v, t) with velocities `rate` (default: v), for `links`, `bodies` and
+        `mass_matrix` to read.  For derivatives along a motion: what does not change from t to t is done once."""
+        self._place(q, v)
+        start = {name: wp.clone(self._arrays[name]) for name in ("q", "v", "R_WF")}
+
+        def place(t: float, rate=None) -> None:
+            for name, values in start.items():
+                wp.copy(self._arrays[name], values)
+            self._launch(velocities.make_move(self.R), h=t)
+            if rate is not None:
+                self._put("v", self._v_at, rate)
+            self._launch(kinematics.make(self.R))
+
+        return place
 
     def difference(self, q0, q1) -> np.ndarray:
         """The velocities v (W, nv) for which move(q0, v, 1) is q1; not finite where a quaternion has to turn by half a turn."""
@@ -300,20 +352,15 @@ class Dynamics:
         return self.model.q0
 
     def _dense(self, blocks: np.ndarray) -> np.ndarray:
-        """(W, nv, nv) of the lower 3x3 blocks of all trees, (W, nA, 3, 3)."""
+        """(W, nv, nv) of the stored 3x3 blocks (model/trees.py), (W, nA, 3, 3)."""
         m = self.model.arrays
         ndof = self.model.sizes["ndof"]
         full = np.zeros((self.nworld, ndof, ndof))
-        for t in range(self.model.sizes["ntree"]):
-            first, nb = int(m["tree_block_start"][t]), int(m["tree_block_start"][t + 1] - m["tree_block_start"][t])
-            at = int(m["tree_A_start"][t])
-            for r in range(nb):
-                for c in range(r + 1):
-                    rows, columns = (
-                        slice(BLOCK * (first + r), BLOCK * (first + r + 1)),
-                        slice(BLOCK * (first + c), BLOCK * (first + c + 1)),
-                    )
-                    full[:, columns, rows] = np.swapaxes(blocks[:, at], 1, 2)
-                    full[:, rows, columns] = blocks[:, at]
-                    at += 1
+        for r, (at, depth) in enumerate(zip(m["A_row"], m["block_depth"], strict=True)):
+            c = r
+            for place in range(int(at) + int(depth), int(at) - 1, -1):
+                rows, columns = slice(BLOCK * r, BLOCK * (r + 1)), slice(BLOCK * c, BLOCK * (c + 1))
+                full[:, columns, rows] = np.swapaxes(blocks[:, place], 1, 2)
+                full[:, rows, columns] = blocks[:, place]
+                c = int(m["block_parent"][c])
         return full[:, self._v_at[:, None], self._v_at]

@@ -2,24 +2,28 @@
 
     I_T(composite) = sum over the subtree,   F_i = I_T(body of i) S_i,   M_ij = S_j . F_i  for j an ancestor of i or i itself
 
-A is stored as lower 3x3 blocks per tree; entries between different branches are zero, padded degrees of freedom have a unit
-diagonal.  `dinv` = 1 / diag(A) scales the solver's norms and the Delassus estimate.
+A is stored as lower 3x3 blocks along the paths of the tree of blocks (model/trees.py); what of a block is between branches is
+zero, padded degrees of freedom have a unit diagonal.  `dinv` = 1 / diag(A) scales the solver's norms and the Delassus estimate.
+Composite inertias are gathered level by level; a lane owns block rows of A.
 """
 
 from functools import cache
 
 import warp as wp
 
+from sapsim.math.block import barrier
 from sapsim.math.spatial import make_spatial
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "tree_body_start", "tree_block_start", "tree_A_start", "body_parent", "body_last", "dof_body",
-    "body_mass", "body_com", "body_inertia", "dof_armature", "dof_damping",
-    "p_WB", "R_WB", "p_WT", "S_T", "I_T", "A", "dinv",
+    "level_start", "level_body", "child_start", "child_body", "body_tree", "dof_body",
+    "block_parent", "block_depth", "A_row", "A_mask",
+    "body_mass", "body_inertia", "dof_armature", "dof_damping",
+    "p_WBcm", "R_WB", "p_WT", "S_T", "I_T", "A", "dinv",
 )  # fmt: skip
-SCALARS = (("ntree", "int"), ("h", "real"))
+SCALARS = (("nbody", "int"), ("nblock", "int"), ("nlevel", "int"), ("h", "real"))
+FULL = 0b111111111  # the mask of a block without structural zeros
 
 
 @cache
@@ -33,18 +37,22 @@ def make(R) -> Stage:
     struct = make_struct("Crba", R, ARRAYS, SCALARS)
 
     @wp.func
-    def composite(s: struct, w: int, t: int):
-        first = s.tree_body_start[t]
-        last = s.tree_body_start[t + 1]
-        for b in range(first, last):
-            R_WB = s.R_WB[w, b]
-            p_TBcm = s.p_WB[w, b] + R_WB * s.body_com[w, b] - s.p_WT[w, t]
-            s.I_T[w, b] = inertia_about(s.body_mass[w, b], p_TBcm, mat33(rotate_inertia(R_WB, s.body_inertia[w, b])))
-        for i in range(last - first):
-            b = last - 1 - i
-            parent = s.body_parent[b]
-            if parent >= 0:
-                s.I_T[w, parent] = s.I_T[w, parent] + s.I_T[w, b]
+    def own_inertia(s: struct, w: int, b: int):
+        p_TBcm = s.p_WBcm[w, b] - s.p_WT[w, s.body_tree[b]]
+        s.I_T[w, b] = inertia_about(s.body_mass[w, b], p_TBcm, mat33(rotate_inertia(s.R_WB[w, b], s.body_inertia[w, b])))
+
+    @wp.func
+    def composites(s: struct, w: int, lane: int):
+        """I_T of bodies becomes that of their subtrees; the last level has no children."""
+        for i in range(s.nlevel - 1):
+            level = s.nlevel - 2 - i
+            for x in range(s.level_start[level] + lane, s.level_start[level + 1], wp.block_dim()):
+                b = s.level_body[x]
+                I = s.I_T[w, b]
+                for c in range(s.child_start[b], s.child_start[b + 1]):
+                    I += s.I_T[w, s.child_body[c]]
+                s.I_T[w, b] = I
+            barrier()
 
     @wp.func
     def row_force(s: struct, w: int, i: int) -> vec6:
@@ -55,15 +63,29 @@ def make(R) -> Stage:
         return inertia_times(s.I_T[w, b], s.S_T[w, i])
 
     @wp.func
-    def entry(s: struct, w: int, i: int, j: int, F_i: vec6) -> real:
-        """M_ij, i >= j: zero where the body of i is not in the subtree of j's."""
-        bi = s.dof_body[i]
-        bj = s.dof_body[j]
-        if bi < bj or bj < 0:
+    def kept(mask: int, n: int, value: real) -> real:
+        """The n-th entry of a block, unless it is a structural zero."""
+        if (mask & (1 << n)) == 0:
             return real(0.0)
-        if bi > s.body_last[bj]:
-            return real(0.0)
-        return wp.dot(s.S_T[w, j], F_i)
+        return value
+
+    @wp.func
+    def products(s: struct, w: int, j: int, mask: int, F0: vec6, F1: vec6, F2: vec6) -> mat33:
+        """The block of rows F and the columns j, j + 1, j + 2."""
+        S0 = s.S_T[w, j]
+        S1 = s.S_T[w, j + 1]
+        S2 = s.S_T[w, j + 2]
+        B = mat33(
+            wp.dot(S0, F0), wp.dot(S1, F0), wp.dot(S2, F0), wp.dot(S0, F1), wp.dot(S1, F1), wp.dot(S2, F1),
+            wp.dot(S0, F2), wp.dot(S1, F2), wp.dot(S2, F2),
+        )  # fmt: skip
+        if mask == wp.static(FULL):
+            return B
+        return mat33(
+            kept(mask, 0, B[0, 0]), kept(mask, 1, B[0, 1]), kept(mask, 2, B[0, 2]),
+            kept(mask, 3, B[1, 0]), kept(mask, 4, B[1, 1]), kept(mask, 5, B[1, 2]),
+            kept(mask, 6, B[2, 0]), kept(mask, 7, B[2, 1]), kept(mask, 8, B[2, 2]),
+        )  # fmt: skip
 
     @wp.func
     def added(s: struct, w: int, i: int) -> real:
@@ -73,38 +95,38 @@ def make(R) -> Stage:
         return s.dof_armature[w, i] + s.h * s.dof_damping[w, i]
 
     @wp.func
-    def block_row(s: struct, w: int, t: int, r: int):
-        first = s.tree_block_start[t]
-        i = 3 * (first + r)
+    def inverted(s: struct, i: int, a: real) -> real:
+        if s.dof_body[i] < 0:
+            return real(0.0)
+        return real(1.0) / a
+
+    @wp.func
+    def block_row(s: struct, w: int, r: int):
+        """The row of block r, from the diagonal up its path."""
+        i = 3 * r
         F0 = row_force(s, w, i)
         F1 = row_force(s, w, i + 1)
         F2 = row_force(s, w, i + 2)
-        at = s.tree_A_start[t] + (r * (r + 1)) // 2
-        for c in range(r):
-            j = 3 * (first + c)
-            s.A[w, at + c] = mat33(
-                entry(s, w, i, j, F0), entry(s, w, i, j + 1, F0), entry(s, w, i, j + 2, F0),
-                entry(s, w, i + 1, j, F1), entry(s, w, i + 1, j + 1, F1), entry(s, w, i + 1, j + 2, F1),
-                entry(s, w, i + 2, j, F2), entry(s, w, i + 2, j + 1, F2), entry(s, w, i + 2, j + 2, F2),
-            )  # fmt: skip
-        a00 = entry(s, w, i, i, F0) + added(s, w, i)
-        a11 = entry(s, w, i + 1, i + 1, F1) + added(s, w, i + 1)
-        a22 = entry(s, w, i + 2, i + 2, F2) + added(s, w, i + 2)
-        a10 = entry(s, w, i + 1, i, F1)
-        a20 = entry(s, w, i + 2, i, F2)
-        a21 = entry(s, w, i + 2, i + 1, F2)
-        s.A[w, at + r] = mat33(a00, a10, a20, a10, a11, a21, a20, a21, a22)
-        d = vec3(real(1.0) / a00, real(1.0) / a11, real(1.0) / a22)
-        for k in range(3):
-            if s.dof_body[i + k] < 0:
-                d[k] = real(0.0)
-        s.dinv[w, first + r] = d
+        at = s.A_row[r] + s.block_depth[r]
+        D = products(s, w, i, s.A_mask[at], F0, F1, F2)
+        a00 = D[0, 0] + added(s, w, i)
+        a11 = D[1, 1] + added(s, w, i + 1)
+        a22 = D[2, 2] + added(s, w, i + 2)
+        s.A[w, at] = mat33(a00, D[1, 0], D[2, 0], D[1, 0], a11, D[2, 1], D[2, 0], D[2, 1], a22)
+        s.dinv[w, r] = vec3(inverted(s, i, a00), inverted(s, i + 1, a11), inverted(s, i + 2, a22))
+        c = s.block_parent[r]
+        while c >= 0:
+            at -= 1
+            s.A[w, at] = products(s, w, 3 * c, s.A_mask[at], F0, F1, F2)
+            c = s.block_parent[c]
 
     @wp.func
     def crba(s: struct, w: int, lane: int):
-        for t in range(lane, s.ntree, wp.block_dim()):
-            composite(s, w, t)
-            for r in range(s.tree_block_start[t + 1] - s.tree_block_start[t]):
-                block_row(s, w, t, r)
+        for b in range(lane, s.nbody, wp.block_dim()):
+            own_inertia(s, w, b)
+        barrier()
+        composites(s, w, lane)
+        for r in range(lane, s.nblock, wp.block_dim()):
+            block_row(s, w, r)
 
     return make_stage("crba", R, struct, crba, SCALARS)

@@ -11,7 +11,7 @@ from sapsim.math.spatial import make_spatial
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
-APPLIED = ("force_frame", "force_p_BP", "force_F", "force_from", "force_until", "step")
+APPLIED = ("force_frame", "force_p_BP", "force_F", "force_input", "signal", "force_from", "force_until", "step")
 ARRAYS = ("body_force_start", *APPLIED, "R_WB", "F_applied")
 SCALARS = (("nbody", "int"), ("h", "real"))
 
@@ -31,8 +31,15 @@ def make_applied(R, struct):
         t = (real(s.step[w]) + real(0.5)) * s.h
         if t < s.force_from[w, i] or t >= s.force_until[w, i]:
             return vec6(real(0.0))
-        torque = top(s.force_F[w, i])
-        force = bottom(s.force_F[w, i])
+        given = s.force_F[w, i]
+        c = s.force_input[i]
+        if c >= 0:
+            given = vec6(
+                s.signal[w, c], s.signal[w, c + 1], s.signal[w, c + 2],
+                s.signal[w, c + 3], s.signal[w, c + 4], s.signal[w, c + 5],
+            )  # fmt: skip
+        torque = top(given)
+        force = bottom(given)
         if s.force_frame[i] == 1:
             torque = R_WB * torque
             force = R_WB * force

@@ -68,6 +68,10 @@ class LinkInertias:
             gravity=np.array([scene.gravity if k.gravity else (0.0,) * 3 for k in scene.links], float).reshape(-1, 3),
         )
 
+    def on_bodies(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
+        """(nlink, 3): the mass centres in the frames of the links' bodies [m].  `arrays` of the model."""
+        return arrays["link_p_BL"][0] + np.einsum("lij,lj->li", quaternion_matrix(arrays["link_Q_BL"][0]), self.com)
+
     def kinetic(self, links: LinkMotion) -> np.ndarray:
         """(W,) sum of m v_com^2 / 2 + omega I omega / 2 [J]."""
         v, omega = links.velocities(self.com), links.V[..., :3]

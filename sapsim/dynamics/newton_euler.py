@@ -1,45 +1,67 @@
-"""What the recursive algorithms share: the force of Newton and Euler that a body's motion needs, and padding.
+"""What the recursive algorithms share: the force of Newton and Euler that a body's motion needs, and sums over subtrees.
 
     f = m a_Bcm,   n = I alpha + omega x I omega       of each body, less the applied force, moved to the tree's point T
 
-A struct that is passed here has body_mass, body_com, body_inertia, p_WB, R_WB, V_WB, F_applied, p_WT (fields.py).
+A struct that is passed here has the arrays below and `nlevel` (fields.py).
 """
 
 from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.math.block import barrier
 from sapsim.math.spatial import make_spatial
 
-ARRAYS = ("body_mass", "body_com", "body_inertia", "p_WB", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT")
+ARRAYS = (
+    "body_tree", "level_start", "level_body", "child_start", "child_body",
+    "body_mass", "body_inertia", "p_WB", "p_WBcm", "R_WB", "V_WB", "A_WB", "F_applied", "p_WT", "F_T",
+)  # fmt: skip
 
 
 def make_newton_euler(R, struct):
-    """wp.funcs body_force(s, w, t, b, A) -> vec6 at T, and acceleration(s, w, t, b) -> vec6 at Bo."""
-    mat33, vec6 = R.mat33, R.vec6
+    """wp.funcs body_force(s, w, b, A) -> vec6 at T, acceleration(s, w, b, dA_T) -> vec6 at Bo, and subtrees(s, w, lane)."""
+    vec3, vec6 = R.vec3, R.vec6
     spatial = make_spatial(R)
-    top, bottom, join, rotate_inertia = spatial.top, spatial.bottom, spatial.join, spatial.rotate_inertia
+    top, bottom, join = spatial.top, spatial.bottom, spatial.join
 
     @wp.func
-    def body_force(s: struct, w: int, t: int, b: int, A: vec6) -> vec6:
-        """The wrench that body b of tree t needs beside the applied force; A is its classical acceleration at Bo."""
+    def body_force(s: struct, w: int, b: int, A: vec6) -> vec6:
+        """The wrench that body b needs beside the applied force; A is its classical acceleration at Bo."""
         R_WB = s.R_WB[w, b]
+        R_BW = wp.transpose(R_WB)
         omega = top(s.V_WB[w, b])
         alpha = top(A)
-        p_BoBcm = R_WB * s.body_com[w, b]
+        p_WB = s.p_WB[w, b]
+        p_WBcm = s.p_WBcm[w, b]
+        p_BoBcm = p_WBcm - p_WB
         a_cm = bottom(A) + wp.cross(alpha, p_BoBcm) + wp.cross(omega, wp.cross(omega, p_BoBcm))
-        I_W = mat33(rotate_inertia(R_WB, s.body_inertia[w, b]))
         f = s.body_mass[w, b] * a_cm
-        n = I_W * alpha + wp.cross(omega, I_W * omega)
-        p_TB = s.p_WB[w, b] - s.p_WT[w, t]
+        omega_B = R_BW * omega
+        I_B = s.body_inertia[w, b]
+        n = R_WB * (I_B * (R_BW * alpha) + wp.cross(omega_B, I_B * omega_B))
+        p_WT = s.p_WT[w, s.body_tree[b]]
         applied = s.F_applied[w, b]
         f_applied = bottom(applied)
-        return join(n + wp.cross(p_TB + p_BoBcm, f) - top(applied) - wp.cross(p_TB, f_applied), f - f_applied)
+        moment = wp.cross(p_WBcm - p_WT, f) - top(applied) - wp.cross(p_WB - p_WT, f_applied)
+        return join(n + moment, f - f_applied)
 
     @wp.func
-    def acceleration(s: struct, w: int, t: int, b: int, dA_T: vec6) -> vec6:
+    def acceleration(s: struct, w: int, b: int, dA_T: vec6) -> vec6:
         """Classical acceleration at Bo, less gravity: that at zero joint acceleration and what joint accelerations add."""
-        p_TB = s.p_WB[w, b] - s.p_WT[w, t]
-        return s.A_WB[w, b] + join(top(dA_T), bottom(dA_T) + wp.cross(top(dA_T), p_TB))
+        p_TB = s.p_WB[w, b] - s.p_WT[w, s.body_tree[b]]
+        return s.A_WB[w, b] + join(top(dA_T), bottom(dA_T) + wp.cross(vec3(top(dA_T)), p_TB))
 
-    return SimpleNamespace(body_force=body_force, acceleration=acceleration)
+    @wp.func
+    def subtrees(s: struct, w: int, lane: int):
+        """F_T of bodies becomes that of their subtrees, level by level from the leaves; the last level has no children."""
+        for i in range(s.nlevel - 1):
+            level = s.nlevel - 2 - i
+            for x in range(s.level_start[level] + lane, s.level_start[level + 1], wp.block_dim()):
+                b = s.level_body[x]
+                F = s.F_T[w, b]
+                for c in range(s.child_start[b], s.child_start[b + 1]):
+                    F += s.F_T[w, s.child_body[c]]
+                s.F_T[w, b] = F
+            barrier()
+
+    return SimpleNamespace(body_force=body_force, acceleration=acceleration, subtrees=subtrees)

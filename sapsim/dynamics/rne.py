@@ -16,14 +16,15 @@ import warp as wp
 
 from sapsim.dynamics.newton_euler import ARRAYS as NEWTON_EULER
 from sapsim.dynamics.newton_euler import make_newton_euler
+from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "tree_body_start", "tree_block_start", "dof_body", "body_parent", "body_q_start", "body_dof_start", "body_nv",
-    "dof_damping", "dof_stiffness", "dof_reference", "dof_effort", *NEWTON_EULER, "S_T", "q", "v", "F_T", "tau",
+    "dof_body", "body_q_start", "body_dof_start",
+    "dof_damping", "dof_stiffness", "dof_reference", "dof_effort", "dof_input", *NEWTON_EULER, "S_T", "q", "v", "tau",
 )  # fmt: skip
-SCALARS = (("ntree", "int"),)
+SCALARS = (("nbody", "int"), ("ndof", "int"), ("nlevel", "int"), ("ninput", "int"))
 
 
 @cache
@@ -31,31 +32,30 @@ def make(R) -> Stage:
     """The stage `rne`; writes F_T and tau."""
     real = R.t
     struct = make_struct("Rne", R, ARRAYS, SCALARS)
-    body_force = make_newton_euler(R, struct).body_force
+    newton_euler = make_newton_euler(R, struct)
+    body_force, subtrees = newton_euler.body_force, newton_euler.subtrees
+
+    @wp.func
+    def force(s: struct, w: int, k: int) -> real:
+        """tau of a degree of freedom; padding feels none."""
+        b = s.dof_body[k]
+        if b < 0:
+            return real(0.0)
+        # stiffness is zero where coordinates and velocities do not match one to one
+        stretch = s.q[w, s.body_q_start[b] + k - s.body_dof_start[b]] - s.dof_reference[w, k]
+        spring = s.dof_stiffness[w, k] * stretch
+        tau = -wp.dot(s.S_T[w, k], s.F_T[w, b]) - s.dof_damping[w, k] * s.v[w, k] - spring + s.dof_effort[w, k]
+        if s.ninput > 0:
+            tau += s.dof_input[w, k]
+        return tau
 
     @wp.func
     def rne(s: struct, w: int, lane: int):
-        for t in range(lane, s.ntree, wp.block_dim()):
-            first = s.tree_body_start[t]
-            last = s.tree_body_start[t + 1]
-            for b in range(first, last):
-                s.F_T[w, b] = body_force(s, w, t, b, s.A_WB[w, b])
-            for j in range(last - first):
-                b = last - 1 - j
-                F = s.F_T[w, b]
-                for i in range(s.body_nv[b]):
-                    k = s.body_dof_start[b] + i
-                    # stiffness is zero where coordinates and velocities do not match one to one
-                    stretch = s.q[w, s.body_q_start[b] + i] - s.dof_reference[w, k]
-                    spring = s.dof_stiffness[w, k] * stretch
-                    tau = -wp.dot(s.S_T[w, k], F) - s.dof_damping[w, k] * s.v[w, k] - spring
-                    s.tau[w, k] = tau + s.dof_effort[w, k]
-                parent = s.body_parent[b]
-                if parent >= 0:
-                    s.F_T[w, parent] = s.F_T[w, parent] + F
-            end = 3 * s.tree_block_start[t + 1]
-            for k in range(end - 2, end):  # padding feels no force
-                if s.dof_body[k] < 0:
-                    s.tau[w, k] = real(0.0)
+        for b in range(lane, s.nbody, wp.block_dim()):
+            s.F_T[w, b] = body_force(s, w, b, s.A_WB[w, b])
+        barrier()
+        subtrees(s, w, lane)
+        for k in range(lane, s.ndof, wp.block_dim()):
+            s.tau[w, k] = force(s, w, k)
 
     return make_stage("rne", R, struct, rne, SCALARS)

@@ -29,6 +29,16 @@ def difference_of_coordinates(q0: Sequence[float], q1: Sequence[float]) -> np.nd
     return np.asarray(q1, float) - np.asarray(q0, float)
 
 
+def no_bracket(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """That of rates of coordinates, which commute."""
+    return np.zeros_like(x)
+
+
+def bracket_of_rotations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """That of angular velocities (..., 3) in axes that do not turn with the body: R-dot = [x] R gives [y][x] R - [x][y] R."""
+    return -np.cross(x, y)
+
+
 @dataclass(frozen=True)
 class JointKind:
     """A joint type.
@@ -51,6 +61,8 @@ class JointKind:
         random (kind, rng) -> (nq,): coordinates for tests: any rotation, angles in +-pi, positions in +-1 m.
         difference (q0, q1) -> (nv,): the velocity that takes q0 to q1 in a step of one second, axes of F: internal
             velocities of step_q with R_WF = 1.
+        bracket (x, y) -> (..., nv): the Lie bracket [x, y] of the fields of internal velocities with constant entries x, y
+            (..., nv); zero where velocities are rates of coordinates.
     """
 
     name: str
@@ -73,6 +85,7 @@ class JointKind:
     own_keys: tuple[str, ...] = ()
     random: Callable[["JointKind", np.random.Generator], np.ndarray] = random_coordinates
     difference: Callable[[Sequence[float], Sequence[float]], np.ndarray] = difference_of_coordinates
+    bracket: Callable[[np.ndarray, np.ndarray], np.ndarray] = no_bracket
 
 
 @dataclass(frozen=True)
@@ -189,10 +202,12 @@ class ConstraintRow:
 
     Fields:
         name: its name in the result file.
-        joint: index into `scene.joints` of the joint of one degree of freedom on which it acts.
-        sign: vc = sign v of that degree of freedom, so that an impulse gamma adds sign gamma to its momentum.
+        joint: index into `scene.joints` of the joint on which it acts.
+        sign: vc = sign v of the degree of freedom, so that an impulse gamma adds sign gamma to its momentum.
         parameters: up to eight numbers for `prepare`, in the order of the kind.
         sum_bounds: least and greatest sum of the efforts of all rows of the joint that have it.
+        entry: which of the joint's degrees of freedom it acts on.
+        inputs: (place in `parameters`, scene.spec.Series) of parameters that change with time.
     """
 
     name: str
@@ -200,39 +215,85 @@ class ConstraintRow:
     sign: float
     parameters: tuple[float, ...]
     sum_bounds: tuple[float, float] | None = None
+    entry: int = 0
+    inputs: tuple[tuple[int, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Tie:
+    """One constraint over several degrees of freedom of at most two trees: g(q) = 0 or one-sided, vc = dg/dt = J v.
+
+    Its rows are laid out in items of three, the last one filled up with rows of zeros.  They come from coordinates of joints,
+    g_r = sum c_r q + bias_r over `terms`, or from frames P on body A and Q on body B, the `ends`, by the kind's `frames`.
+
+    Fields:
+        rows, units: names of the rows and units of their impulses in the result file.
+        parameters: up to eight numbers for `compliance`, in the order of the kind.
+        terms: (index into `scene.joints` of a joint of one degree of freedom, its three coefficients c_r).
+        bias: of the three rows.
+        ends: (link or world, p_LP, quaternion xyzw of R_LP) of A and B.
+    """
+
+    rows: tuple[str, ...]
+    units: tuple[str, ...]
+    parameters: tuple[float, ...] = ()
+    terms: tuple[tuple[int, tuple[float, float, float]], ...] = ()
+    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    ends: tuple[tuple[str, Any, Any], ...] = ()
 
 
 @dataclass(frozen=True)
 class ConstraintKind:
-    """A kind of constraint.
+    """A kind of constraint: of scalar rows on one degree of freedom, or of ties over several.
 
     Every row of every kind is a bounded linear one (kinds/constraints/_bounded.py): gamma = clip((v_hat - vc) / R, lowest,
-    highest).  A kind says which rows a scene has and what (R, v_hat, lowest, highest) are in a step; the solver knows no
-    more of it.
+    highest).  A kind says which rows or ties a scene has and what (R, v_hat, lowest, highest) are in a step; the solver
+    knows no more of it.
 
     Fields:
-        name: the kind's name in the result file.
-        order: rows of kinds with a smaller one come first.
-        rows (scene) -> all its rows of a scene, in the order of the result file.
+        name: the kind's name in the result file, and the `type` of entries of `constraints` where it has keys.
+        order: rows of kinds with a smaller one come first; scalar rows before ties.
         make: (R) -> ConstraintFuncs.
+        rows (scene) -> all its scalar rows of a scene, in the order of the result file.
+        ties (scene) -> all its ties of a scene, in the order of the result file.
+        keys, required: keys that an entry of `constraints` of this type may and must have beside `type`.
+        njoint: how many `joints` it takes, None for any number.
+        oriented: whether `a` and `b` may have an orientation.
+        gaps (constraint: scene.spec.Constraint, q by joint, ((p_WP, R_WP), (p_WQ, R_WQ)) or None) -> [(size, words)]:
+            how far from its constraint a state is, zero within the bounds of a one-sided one.
     """
 
     name: str
     order: int
-    rows: Callable[[Any], list[ConstraintRow]]
     make: Callable[[Any], "ConstraintFuncs"]
+    rows: Callable[[Any], list[ConstraintRow]] = lambda scene: []
+    ties: Callable[[Any], list[Tie]] = lambda scene: []
+    keys: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    njoint: int | None = None
+    oriented: bool = False
+    gaps: Callable[[Any, dict[str, float], Any], list[tuple[float, str]]] | None = None
 
 
 @dataclass(frozen=True)
 class ConstraintFuncs:
-    """Device functions of a kind of constraint.
+    """Device functions of a kind of constraint, those that it needs.
 
     Fields:
-        prepare (h, p: vec8 parameters, w, q0, v0, v_star) -> vec4 (R, v_hat, lowest, highest): what is frozen for the step,
-            from the Delassus weight w = J diag(A)^-1 J' and the joint's coordinate and velocities.  R = 0: not active.
+        prepare (h, p: vec8 parameters, w, q0, v0, v_star) -> vec4 (R, v_hat, lowest, highest): what is frozen for the step
+            of a scalar row, from the Delassus weight w = J diag(A)^-1 J' and the joint's coordinate and velocities.
+        compliance (h, p: vec8 parameters, w, g: vec3, v0: vec3, v_star: vec3) -> vec4 (R, tau, lowest, highest): the same of
+            the rows of a tie's item, with v_hat = -g / (h + tau); w is that of the whole tie, v0 and v_star are J v.
+        frames (item, p_WP: vec3, Q_WP: quat, p_WQ: vec3, Q_WQ: quat) -> (D: mat33, g: vec3, p_WA: vec3, p_WB: vec3,
+            turns: int): the item's J = D (J_B - J_A), with the velocities of the points of A and B that are at p_WA and
+            p_WB, or their angular velocities where `turns` is 1; and the residuals g of its rows.
+
+    R = 0: not active.
     """
 
-    prepare: Any
+    prepare: Any = None
+    compliance: Any = None
+    frames: Any = None
 
 
 @cache

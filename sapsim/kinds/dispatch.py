@@ -152,11 +152,16 @@ def _link_pair(R, PointBuffer, code, head, rest):
 
 @cache
 def make_constraints(R):
-    """Dispatcher prepare(code, h, p, w, q0, v0, v_star) over all kinds of constraints."""
-    chain = None
-    for code, kind in reversed(list(enumerate(registry("constraints").values()))):
-        chain = _link_prepare(R, code, kind.make(R).prepare, chain)
-    return chain
+    """Dispatchers prepare, compliance, frames, each with the kind's code as first argument, over the kinds that have it."""
+    found = {}
+    for name, link in (("prepare", _link_prepare), ("compliance", _link_compliance), ("frames", _link_frames)):
+        chain = None
+        for code, kind in reversed(list(enumerate(registry("constraints").values()))):
+            head = getattr(kind.make(R), name)
+            if head is not None:
+                chain = link(R, code, head, chain)
+        found[name] = chain
+    return SimpleNamespace(**found)
 
 
 def _link_prepare(R, code, head, rest):
@@ -171,5 +176,37 @@ def _link_prepare(R, code, head, rest):
         if kind == wp.static(code):
             return head(h, p, w, q0, v0, v_star)
         return rest(kind, h, p, w, q0, v0, v_star)
+
+    return end if rest is None else call
+
+
+def _link_compliance(R, code, head, rest):
+    real, vec3, vec4, vec8 = R.t, R.vec3, R.vec4, R.vec8
+
+    @wp.func
+    def end(kind: int, h: real, p: vec8, w: real, g: vec3, v0: vec3, v_star: vec3) -> vec4:
+        return head(h, p, w, g, v0, v_star)
+
+    @wp.func
+    def call(kind: int, h: real, p: vec8, w: real, g: vec3, v0: vec3, v_star: vec3) -> vec4:
+        if kind == wp.static(code):
+            return head(h, p, w, g, v0, v_star)
+        return rest(kind, h, p, w, g, v0, v_star)
+
+    return end if rest is None else call
+
+
+def _link_frames(R, code, head, rest):
+    vec3, quat = R.vec3, R.quat
+
+    @wp.func
+    def end(kind: int, item: int, p_WP: vec3, Q_WP: quat, p_WQ: vec3, Q_WQ: quat):
+        return head(item, p_WP, Q_WP, p_WQ, Q_WQ)
+
+    @wp.func
+    def call(kind: int, item: int, p_WP: vec3, Q_WP: quat, p_WQ: vec3, Q_WQ: quat):
+        if kind == wp.static(code):
+            return head(item, p_WP, Q_WP, p_WQ, Q_WQ)
+        return rest(kind, item, p_WP, Q_WP, p_WQ, Q_WQ)
 
     return end if rest is None else call

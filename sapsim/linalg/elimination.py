@@ -135,8 +135,8 @@ def make_elimination(struct):
 
     @wp.func
     def cross_places(s: struct, w: int, lane: int):
-        """For contacts between two trees: where their off-diagonal block lies."""
-        for c in range(lane, s.ncontact[w], wp.block_dim()):
+        """For contacts and ties between two trees: where their off-diagonal block lies."""
+        for c in range(lane, s.ncontact[w] + s.nitem, wp.block_dim()):
             trees = s.contact_tree[w, c]
             if trees[1] >= 0:
                 first = int(0)

@@ -12,8 +12,8 @@ import warp as wp
 
 @cache
 def make_spatial(R):
-    """wp.funcs over the bundle R: top, bottom, join, inertia_about, inertia_times, rotate_inertia, skew."""
-    real, vec3, vec6, vec10, mat33 = R.t, R.vec3, R.vec6, R.vec10, R.mat33
+    """wp.funcs over the bundle R: top, bottom, join, inertia_about, inertia_times, rotate_inertia, rotation."""
+    real, vec3, vec6, vec10, quat, mat33 = R.t, R.vec3, R.vec6, R.vec10, R.quat, R.mat33
 
     @wp.func
     def top(a: vec6) -> vec3:
@@ -26,6 +26,28 @@ def make_spatial(R):
     @wp.func
     def join(a: vec3, b: vec3) -> vec6:
         return vec6(a[0], a[1], a[2], b[0], b[1], b[2])
+
+    @wp.func
+    def rotation(q: quat) -> mat33:
+        """The matrix of a unit quaternion xyzw (Warp's own function takes four times as many operations)."""
+        one = real(1.0)
+        x2 = q[0] + q[0]
+        y2 = q[1] + q[1]
+        z2 = q[2] + q[2]
+        xx = q[0] * x2
+        yy = q[1] * y2
+        zz = q[2] * z2
+        xy = q[0] * y2
+        xz = q[0] * z2
+        yz = q[1] * z2
+        wx = q[3] * x2
+        wy = q[3] * y2
+        wz = q[3] * z2
+        return mat33(
+            one - (yy + zz), xy - wz, xz + wy,
+            xy + wz, one - (xx + zz), yz - wx,
+            xz - wy, yz + wx, one - (xx + yy),
+        )  # fmt: skip
 
     @wp.func
     def rotate_inertia(R_WB: mat33, I_B: mat33) -> mat33:
@@ -68,6 +90,7 @@ def make_spatial(R):
         bottom=bottom,
         join=join,
         rotate_inertia=rotate_inertia,
+        rotation=rotation,
         inertia_about=inertia_about,
         inertia_times=inertia_times,
     )

@@ -6,15 +6,17 @@ import numpy as np
 
 from sapsim.kinds.base import code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
+from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.link_tree import link_tree
 from sapsim.model.material_pairs import MaterialPair, find_material_pairs
 from sapsim.model.pairs import PairTable, find_pairs
+from sapsim.model.ties import most_entries
+from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
 from sapsim.scene.locking import hold_locked
 from sapsim.scene.poses import compose, matrix
-from sapsim.scene.spec import Scene, Shape
+from sapsim.scene.spec import WORLD, Pose, Scene, Shape
 
-BLOCK = 3  # degrees of freedom to a block of the linear algebra
 BINS = 256  # of a histogram of stiffnesses (step/softened.py)
 
 
@@ -40,28 +42,36 @@ class Model:
     shape_names: list[str]
     shape_link: np.ndarray  # (nshape,) link index, -1 = world
     pairs: PairTable
-    slots: int  # most Jacobian blocks of a contact
+    slots: int  # most Jacobian blocks of a contact or an item of a tie
     constraints: ConstraintTable
     material_pairs: list[MaterialPair]
+    body_last: np.ndarray  # (nbody,) last body of the subtree: a depth-first order makes it a range
 
 
-def build(scene: Scene) -> Model:
-    """The model of a scene.  Expects a scene that `scene.read.load` accepted."""
+def build(scene: Scene, factor: str = "auto") -> Model:
+    """The model of a scene that `scene.read.load` accepted; `factor`: how mass matrices are factorised (model/trees.py)."""
     external_scene, scene = scene, hold_locked(scene)
     groups = group_links(scene)
     trees = _trees(groups)
     arrays = _body_arrays(scene, groups, trees)
+    body_last = subtree_ends(arrays["body_parent"])
+    blocks = block_tree(arrays["dof_body"], arrays["body_parent"], body_last)
+    factor_arrays, factor_sizes = factors(factor, arrays["tree_block_start"], arrays["dof_body"], blocks)
+    arrays |= levels(arrays["body_parent"]) | blocks | factor_arrays
     external = _external_order(external_scene, groups, arrays)
     shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
     arrays |= link_tree(scene)
-    arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays)
+    channels = Channels()
+    arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays, channels)
     joint_body = {group.joint: b for b, group in enumerate(groups[1:])}
-    constraints = place_constraints(scene, joint_body, arrays)
+    constraints = place_constraints(scene, external_scene, joint_body, _on_body(scene, arrays), arrays, channels)
+    arrays |= channels.arrays()
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
     arrays["pair_material"], material_pairs = find_material_pairs(shapes, pairs.a, pairs.b)
-    sizes = _sizes(arrays, external) | _recorded_sizes(scene, material_pairs)
+    sizes = _sizes(arrays, external) | factor_sizes | _recorded_sizes(scene, material_pairs)
+    sizes |= {"nconstraint": len(constraints.names)}
     return Model(
         arrays=arrays,
         sizes=sizes,
@@ -70,9 +80,10 @@ def build(scene: Scene) -> Model:
         shape_names=[shape.name for shape in shapes],
         shape_link=shape_link,
         pairs=pairs,
-        slots=_slots(arrays, pairs),
+        slots=max(_slots(arrays, pairs), most_entries(arrays)),
         constraints=constraints,
         material_pairs=material_pairs,
+        body_last=body_last,
         **external,
     )
 
@@ -93,22 +104,19 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
     kinds = [registry("joints")[scene.joints[g.joint].kind] for g in bodies]
     nv = np.array([k.nv for k in kinds], np.int32)
     parent = np.array([g.parent - 1 for g in bodies], np.int32)
+    starts = starts_branch(parent, subtree_ends(parent), nv)
     body_tree = np.zeros(nbody, np.int32)
     body_dof = np.zeros(nbody, np.int32)
-    block_start, A_start, dof_body = [0], [0], []
+    block_start, dof_body = [0], []
     for t, members in enumerate(trees):
         for b in members:
             body_tree[b] = t
+            if starts[b]:
+                dof_body.extend([-1] * (-len(dof_body) % BLOCK))
             body_dof[b] = len(dof_body)
             dof_body.extend([b] * nv[b])
         dof_body.extend([-1] * (-len(dof_body) % BLOCK))
         block_start.append(len(dof_body) // BLOCK)
-        nb = block_start[-1] - block_start[-2]
-        A_start.append(A_start[-1] + nb * (nb + 1) // 2)
-    last = np.arange(nbody, dtype=np.int32)
-    for b in range(nbody - 1, -1, -1):
-        if parent[b] >= 0:
-            last[parent[b]] = max(last[parent[b]], last[b])
     joints = [scene.joints[g.joint] for g in bodies]
     ndof = len(dof_body)
     per_dof = {name: np.zeros(ndof) for name in ("armature", "damping", "stiffness", "reference")}
@@ -121,13 +129,12 @@ def _body_arrays(scene: Scene, groups: list[LinkGroup], trees: list[list[int]]) 
     return {
         "tree_body_start": np.cumsum([0] + [len(m) for m in trees]),
         "tree_block_start": np.array(block_start),
-        "tree_A_start": np.array(A_start),
         "body_parent": parent,
-        "body_last": last,
         "body_joint": np.array([code("joints", k.name) for k in kinds], np.int32),
         "body_q_start": q_start[:-1],
         "body_dof_start": body_dof,
         "body_nv": nv,
+        "body_link": np.array([g.root for g in bodies], np.int32),
         "body_tree": body_tree,
         "body_path_start": path_start,
         "body_path": path,
@@ -198,6 +205,9 @@ def _external_order(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.
     arrays["coordinate_from"] = np.array(coordinate_from)
     arrays["dof_from"], arrays["dof_entry"] = np.array(dof_from), np.array(dof_entry)
     arrays["dof_to_body"] = np.array(dof_to_body)
+    joints = [g.joint for g in groups[1:]]
+    arrays["body_q_from"] = np.array([q_start[j] for j in joints], np.int32)
+    arrays["body_qd_from"] = np.array([qd_start[j] for j in joints], np.int32)
     return out | {
         "q0": np.array(q0, float),
         "qd0": np.array(qd0, float),
@@ -253,29 +263,48 @@ def _links(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray])
     arrays["link_com"] = _rows([k.inertial.com if k.inertial.mass > 0.0 else (0.0,) * 3 for k in scene.links], (3,))
 
 
-def place_forces(forces, link_names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _on_body(scene: Scene, arrays: dict[str, np.ndarray]):
+    """(link or world, p_LP, Q_LP) -> (its moving body, -1 where it is fixed in the world; p and Q of the frame on that)."""
+    index = {link.name: i for i, link in enumerate(scene.links)}
+
+    def on_body(link: str, p, q) -> tuple[int, tuple, tuple]:
+        if link == WORLD:
+            return -1, p, q
+        i = index[link]
+        X_BP = compose(Pose(tuple(arrays["link_p_BL"][0, i]), tuple(arrays["link_Q_BL"][0, i])), Pose(p, q))
+        return int(arrays["link_body"][i]), X_BP.p, X_BP.q
+
+    return on_body
+
+
+def place_forces(
+    forces, link_names: list[str], arrays: dict[str, np.ndarray], channels: Channels | None = None
+) -> dict[str, np.ndarray]:
     """Applied forces on their bodies, sorted by body; those on links that are fixed in the world move nothing and come last.
 
     `forces` have the fields of scene.spec.Force; force and torque may also be (W, 3), one to a world.  `arrays` holds
-    link_body, link_p_BL, link_Q_BL and body_parent.
+    link_body, link_p_BL, link_Q_BL and body_parent.  Force or torque may be a scene.spec.Series, which goes to `channels`.
     """
     index = {name: i for i, name in enumerate(link_names)}
     nbody = len(arrays["body_parent"])
     rows = [(int(arrays["link_body"][index[f.link]]), f) for f in forces]
     rows = sorted(((b if b >= 0 else nbody, f) for b, f in rows), key=lambda r: r[0])
-    p_BP, F, frame = [], [], []
+    p_BP, F, frame, inputs = [], [], [], []
     for _, f in rows:
         i = index[f.link]
         R_BL = matrix(arrays["link_Q_BL"][0, i])
         p_BP.append(arrays["link_p_BL"][0, i] + R_BL @ f.point)
         local = f.frame == "link"
         frame.append(int(local))
-        parts = [np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
+        changing = [hasattr(x, "times") for x in (f.torque, f.force)]
+        inputs.append(force_channels(f.torque, f.force, R_BL if local else np.eye(3), channels) if any(changing) else -1)
+        parts = [np.zeros((1, 3)) if hasattr(x, "times") else np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
         F.append(np.concatenate(np.broadcast_arrays(*(x @ R_BL.T if local else x for x in parts)), axis=1))
     return {
         "body_force_start": np.searchsorted([r[0] for r in rows], np.arange(nbody + 1)).astype(np.int32),
         "force_link": np.array([index[f.link] for _, f in rows], np.int32),
         "force_frame": np.array(frame, np.int32),
+        "force_input": np.array(inputs, np.int32),
         "force_p_BP": _rows(p_BP, (3,)),
         "force_F": np.stack(np.broadcast_arrays(*F), axis=1) if F else _rows([], (6,)),
         "force_from": _rows([f.start for _, f in rows]),
@@ -301,16 +330,25 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nbody": len(arrays["body_parent"]),
         "ntree": len(arrays["tree_body_start"]) - 1,
         "nblock": int(arrays["tree_block_start"][-1]),
-        "nA": int(arrays["tree_A_start"][-1]),
+        "nA": len(arrays["A_mask"]),
+        "nlevel": len(arrays["level_start"]) - 1,
+        "nchild": len(arrays["child_body"]),
         "ndof": len(arrays["dof_body"]),
         "npath": len(arrays["body_path"]),
         "nforce": len(arrays["force_frame"]),
+        "ninput": len(arrays["input_hold"]),
+        "ninputpoint": arrays["input_time"].shape[1],
+        "nrowinput": len(arrays["constraint_input"]),
+        "neffort": len(arrays["effort_input"]),
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
         "nlink": len(arrays["link_body"]),
         "njoint": len(arrays["joint_link"]),
         "nroot": len(arrays["root_link_start"]) - 1,
-        "nconstraint": len(arrays["constraint_kind"]),
+        "nscalar": len(arrays["constraint_kind"]),
+        "ntie": len(arrays["tie_kind"]),
+        "nitem": len(arrays["item_row"]) - 1,
+        "nterm": len(arrays["term_dof"]),
         "ngroup": len(arrays["group_start"]) - 1,
         "nq": len(external["q0"]),
         "nv": len(external["qd0"]),

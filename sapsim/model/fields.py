@@ -40,13 +40,29 @@ def _rows(group: str, table: str) -> list[Field]:
 _TOPOLOGY = """
 tree_body_start   | ntree+1  | int | -  | - | build | bodies of tree t: [t] .. [t+1], depth first
 tree_block_start  | ntree+1  | int | -  | - | build | 3-blocks of degrees of freedom of tree t
-tree_A_start      | ntree+1  | int | -  | - | build | lower 3x3 blocks of A of tree t, row by row: r (r+1)/2 + c
+factor_tree       | ntree    | int | -  | - | build | trees by how A is factorised: nsmall dense ones of a lane each, dense ones to `ndense`, sparse ones
+block_parent      | nblock   | int | -  | - | build | parent in the tree of 3-blocks (model/trees.py), -1 = none
+block_depth       | nblock   | int | -  | - | build | number of its ancestors
+block_last        | nblock   | int | -  | - | build | last block of its subtree, which is a range
+A_row             | nblock   | int | -  | - | build | first block of a row of A, which holds the path from the root: (r, c) at A_row[r] + block_depth[c]
+A_mask            | nA       | int | -  | - | build | bit 3 i + j: entry (i, j) of a block of A is no structural zero
+L_row             | nblock   | int | -  | - | build | first block of a row of the factor: all of the tree up to the diagonal where it is dense, as in A where it is sparse
+L_diagonal        | nblock   | int | -  | - | build | its last one, on the diagonal
+sparse_start      | nsparse_part+1 | int | - | - | build | blocks of sparse factors by depth d in the tree of blocks: [2 d] on the diagonal, [2 d + 1] the others
+sparse_row        | nsparse  | int | -  | - | build | row of such a block
+sparse_place      | nsparse  | int | -  | - | build | its place in the row: depth of its column
+level_start       | nlevel+1 | int | -  | - | build | bodies of one depth, over all trees
+level_body        | nbody    | int | -  | - | build | those bodies, ascending
+child_start       | nbody+1  | int | -  | - | build | bodies whose parent is the body
+child_body        | nchild   | int | -  | - | build | those bodies, descending
 body_parent       | nbody    | int | -  | - | build | parent body, -1 = world
-body_last         | nbody    | int | -  | - | build | last body of the subtree (depth-first order makes it a range)
 body_joint        | nbody    | int | -  | - | build | code of the joint kind that carries the body
 body_q_start      | nbody    | int | -  | - | build | first coordinate of that joint
 body_dof_start    | nbody    | int | -  | - | build | first (padded) degree of freedom of that joint
 body_nv           | nbody    | int | -  | - | build | number of its degrees of freedom
+body_link         | nbody    | int | -  | - | build | root link of the body, whose frame is the body's
+body_q_from       | nbody    | int | -  | - | build | first coordinate of the body's joint in the order of files
+body_qd_from      | nbody    | int | -  | - | build | first velocity of the body's joint in the order of files
 body_tree         | nbody    | int | -  | - | build | tree of the body
 body_path_start   | nbody+1  | int | -  | - | build | 3-blocks that hold degrees of freedom of the body's ancestors or itself
 body_path         | npath    | int | -  | - | build | those blocks, ascending
@@ -54,6 +70,14 @@ body_path_mask    | npath    | int | -  | - | build | bit i: degree of freedom i
 body_force_start  | nbody+1  | int | -  | - | build | applied forces of the body
 dof_body          | ndof     | int | -  | - | build | body that the degree of freedom carries, -1 = padding
 force_link        | nforce   | int | -  | - | build | link on which an applied force acts; those on links that are fixed in the world stand last
+input_start       | ninput+1 | int | -  | - | build | times and values of an input channel
+input_hold        | ninput   | int | -  | - | build | 1: a value lasts until the next time, 0: linear in between
+constraint_input_start | nscalar+1 | int | - | - | build | parameters of a row that change with time
+constraint_input_place | nrowinput | int | - | - | build | place among the row's parameters
+constraint_input  | nrowinput | int | - | - | build | input channel of that
+effort_start      | ndof+1   | int | -  | - | build | open-loop efforts of a degree of freedom that change with time
+effort_input      | neffort  | int | -  | - | build | input channel of that
+force_input       | nforce   | int | -  | - | build | first of six input channels (torque, force), -1: constant
 force_frame       | nforce   | int | -  | - | build | 0: components in world axes, 1: in the body's
 shape_body        | nshape   | int | -  | - | build | moving body of a shape, -1 = fixed in the world
 shape_link        | nshape   | int | -  | - | build | its link, -1 = the world
@@ -71,14 +95,26 @@ coordinate_from   | nq       | int | -  | - | build | internal coordinate of an 
 dof_from          | nv       | int | -  | - | build | internal first entry of the joint of an external velocity
 dof_entry         | nv       | int | -  | - | build | which of the joint's velocities it is
 dof_to_body       | nv       | int | -  | - | build | body of that joint, -1 where it is locked
-constraint_kind   | nconstraint | int | - | - | build | code of the kind of a constraint row; rows are in the order of files
-constraint_coordinate | nconstraint | int | - | - | build | coordinate on which it acts
-constraint_block  | nconstraint | int | - | - | build | 3-block of its degree of freedom
-constraint_tree   | nconstraint | int | - | - | build | tree of that
-tree_constraint_start | ntree+1 | int | - | - | build | constraint rows of a tree
-tree_constraint   | nconstraint | int | - | - | build | those rows, ascending
+constraint_kind   | nscalar  | int | -  | - | build | code of the kind of a scalar constraint row; rows are in the order of files, scalar ones first
+constraint_coordinate | nscalar | int | - | - | build | coordinate on which it acts
+constraint_block  | nscalar  | int | -  | - | build | 3-block of its degree of freedom
+constraint_tree   | nscalar  | int | -  | - | build | tree of that
+tree_constraint_start | ntree+1 | int | - | - | build | scalar constraint rows of a tree
+tree_constraint   | nscalar  | int | -  | - | build | those rows, ascending
 group_start       | ngroup+1 | int | -  | - | build | constraint rows of one joint whose sum is bounded
-group_constraint  | nconstraint | int | - | - | build | those rows
+group_constraint  | nscalar  | int | -  | - | build | those rows
+group_dof         | ngroup   | int | -  | - | build | degree of freedom of such a joint
+tie_kind          | ntie     | int | -  | - | build | code of the kind of a constraint over several degrees of freedom
+tie_body_a        | ntie     | int | -  | - | build | moving body A of its frame P, -1 = fixed in the world
+tie_body_b        | ntie     | int | -  | - | build | moving body B of its frame Q
+tie_link_a        | ntie     | int | -  | - | build | link of frame P, -1 = the world, and of ties over joint coordinates
+tie_link_b        | ntie     | int | -  | - | build | link of frame Q
+tie_item          | ntie+1   | int | -  | - | build | its items, three rows each
+item_row          | nitem+1  | int | -  | - | build | constraint rows of an item; the rest of the three are zero
+tie_term          | ntie+1   | int | -  | - | build | terms of a tie that acts on joint coordinates, by tree and block
+term_dof          | nterm    | int | -  | - | build | degree of freedom of a term
+term_coordinate   | nterm    | int | -  | - | build | its coordinate
+term_tree         | nterm    | int | -  | - | build | its tree
 """
 
 _MODEL = """
@@ -94,9 +130,21 @@ dof_damping    | ndof    | real  | N s/m or N m s/rad | - | build | viscous damp
 dof_stiffness  | ndof    | real  | N/m or N m/rad | - | build | spring of a joint of one degree of freedom
 dof_reference  | ndof    | real  | m or rad | - | build | coordinate at which it is at rest
 dof_effort     | ndof    | real  | N or N m | - | build | effort of open-loop actuators
-constraint_J   | nconstraint | vec3 | -  | -  | build | its Jacobian in its 3-block: 1 or -1 at one place
+input_time     | ninputpoint | real | s  | -  | build | times of the input channels
+input_value    | ninputpoint | real | of its user | - | build | values at those times
+effort_limit   | neffort | real  | N or N m | - | build | bound of such an effort
+effort_reach   | ndof    | real  | N or N m | - | build | what drives with gains can add where efforts change
+effort_bound   | ndof    | real  | N or N m | - | build | bound of the sum of the joint's actuators there
+constraint_J   | nscalar | vec3  | -       | -  | build | Jacobian of a scalar row in its 3-block: 1 or -1 at one place
 group_bounds   | ngroup  | vec2  | N or N m | - | build | least and greatest sum of the efforts of such rows
-constraint_parameters | nconstraint | vec8 | - | - | build | numbers of the row, as its kind orders them
+constraint_parameters | nscalar | vec8 | - | -  | build | numbers of the row, as its kind orders them
+tie_parameters | ntie    | vec8  | -       | -  | build | numbers of the tie, as its kind orders them
+tie_bias       | ntie    | vec3  | m or rad | - | build | constant part of the residual of its first three rows
+tie_p_BP       | ntie    | vec3  | m       | A  | build | frame P on body A, in world where that is fixed
+tie_Q_BP       | ntie    | quat  | -       | A  | build | its orientation
+tie_p_BQ       | ntie    | vec3  | m       | B  | build | frame Q on body B, in world where that is fixed
+tie_Q_BQ       | ntie    | quat  | -       | B  | build | its orientation
+term_coefficient | nterm | vec3  | -       | -  | build | coefficients of a term's coordinate in the three rows
 tree_gravity   | ntree   | vec3  | m/s^2   | W  | build | gravity of the tree
 shape_size     | nshape  | vec3  | m       | -  | build | sizes of the shape, as its kind orders them
 shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the body
@@ -128,8 +176,12 @@ R_WB           | nbody   | mat33 | -      | W | kinematics  | the same as a matr
 V_WB           | nbody   | vec6  | rad/s, m/s | W at Bo | kinematics | body twist
 A_WB           | nbody   | vec6  | rad/s^2, m/s^2 | W at Bo | kinematics | acceleration at zero joint acceleration, less gravity
 R_WF           | nbody   | mat33 | -      | W | kinematics  | orientation of the joint frame on the parent
+p_WBcm         | nbody   | vec3  | m      | W | kinematics  | the body's mass centre
 p_WT           | ntree   | vec3  | m      | W | kinematics  | reference point of the tree: its mass centre
 S_T            | ndof    | vec6  | -      | W at T | kinematics | motion subspace
+signal         | ninput  | real  | of its user | - | inputs | values of the input channels at the step's start
+dof_input      | ndof    | real  | N or N m | - | inputs | sum of the efforts that change, bounded
+drive_range    | ndof    | vec2  | N or N m | - | inputs | least and greatest effort left for drives with gains
 F_applied      | nbody   | vec6  | N m, N | W at Bo | forces  | applied torque and force
 F_T            | nbody   | vec6  | N m, N | W at T | rne      | force that the subtree's motion needs
 tau            | ndof    | real  | N, N m | - | rne         | applied + open-loop effort - bias - damping v0 - springs
@@ -137,7 +189,8 @@ tau_b          | nblock  | vec3@tau | N, N m | - | rne      | tau in blocks
 I_T            | nbody   | vec10 | kg, kg m, kg m^2 | W at T | crba | composite inertia of the subtree
 A              | nA      | mat33 | kg, kg m, kg m^2 | - | crba | lower blocks of M + armature + h damping
 dinv           | nblock  | vec3  | 1/A    | - | crba        | 1 / diag(A), zero in padding
-L              | nA      | mat33 | A^0.5  | - | free_motion | Cholesky factor of A per tree; its diagonal blocks are inverted
+L              | nL      | mat33 | A^0.5  | - | free_motion | factor of A per tree (linalg/tree_factor.py); its diagonal blocks are inverted
+solve_b        | nblock  | vec3  | N s    | - | free_motion | a solution half done
 v_star         | ndof    | real  | m/s, rad/s | - | free_motion | v0 + h A^-1 tau
 v_star_b       | nblock  | vec3@v_star | m/s, rad/s | - | free_motion | v_star in blocks
 p_free         | nblock  | vec3  | N s, N m s | - | free_momentum | A v0 + h tau, in the momentum form
@@ -158,31 +211,32 @@ contact_feature | ccontact | int | -      | - | narrowphase | feature id
 contact_p      | ccontact | vec3 | m      | W | narrowphase | contact point
 contact_n      | ccontact | vec3 | -      | W | narrowphase | normal from A to B
 contact_depth  | ccontact | real | m      | - | narrowphase | depth, > 0 = overlap
-contact_tree   | ccontact | vec2i | -     | - | jacobian    | trees of the one or two sides, -1 = none
-contact_entries | ccontact | vec2i | -    | - | jacobian    | Jacobian blocks of the sides
+contact_tree   | citem   | vec2i | -      | - | jacobian    | trees of the one or two sides, -1 = none; of contacts, then of items of ties, as all arrays over citem
+contact_entries | citem  | vec2i | -      | - | jacobian    | Jacobian blocks of the sides
 contact_mu     | ccontact | real | -      | - | problem     | friction of the pair
 contact_R_WC   | ccontact | mat33 | -     | W | jacobian    | contact frame, z = normal
 contact_row    | ccontact | vec8 | -      | - | problem     | what the law froze for this step
-J              | cjac    | mat33 | -      | C | jacobian    | Jacobian blocks, a fixed number of slots to a contact
+J              | cjac    | mat33 | -      | C | jacobian    | Jacobian blocks, a fixed number of slots to a contact or item
 J_block        | cjac    | int   | -      | - | jacobian    | 3-block of degrees of freedom of the block
+item_gap       | nitem   | vec3  | m, rad | - | ties        | residuals of an item's rows at the start of the step
 constraint_row | nconstraint | vec4 | 1/A, m/s, N s | - | constraints | what is frozen for the step: R, v_hat, least and greatest impulse; R = 0: not active
 npart          |         | int   | -      | - | participants | trees that take part in the solve
 tree_part      | ntree   | int   | -      | - | participants | place among them, -1 = not
 part_tree      | ntree   | int   | -      | - | participants | the tree
 part_start     | ntree+1 | int   | -      | - | participants | contact sides of a participating tree
 part_side      | cside   | int   | -      | - | participants | 2 contact + side, in order of the contacts
-nactive        |         | int   | -      | - | participants | active constraint rows
-active_constraint | nconstraint | int | -  | - | participants | those rows, ascending
+nactive        |         | int   | -      | - | participants | active scalar constraint rows
+active_constraint | nscalar | int | -     | - | participants | those rows, ascending
 v_next         | ndof    | real  | m/s, rad/s | - | newton  | velocity at the end of the step
 v_next_b       | nblock  | vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
-vc             | ccontact | vec3 | m/s    | C | newton      | contact velocity
-dvc            | ccontact | vec3 | m/s    | C | newton      | its change along the search direction
-gamma          | ccontact | vec3 | N s    | C | newton      | impulse on B
-G              | ccontact | mat33 | kg    | C | newton      | Hessian of the contact's cost
-constraint_vc  | nconstraint | real | m/s, rad/s | - | newton | velocity of an active row
-constraint_dvc | nconstraint | real | m/s, rad/s | - | newton | its change along the search direction
+vc             | citem   | vec3 | m/s    | C | newton      | contact velocity
+dvc            | citem   | vec3 | m/s    | C | newton      | its change along the search direction
+gamma          | citem   | vec3 | N s    | C | newton      | impulse on B
+G              | citem   | mat33 | kg    | C | newton      | Hessian of the contact's cost
+constraint_vc  | nscalar | real | m/s, rad/s | - | newton | velocity of an active row
+constraint_dvc | nscalar | real | m/s, rad/s | - | newton | its change along the search direction
 constraint_gamma | nconstraint | real | N s, N m s | - | newton | impulse of a row, zero where it is not active
-constraint_G   | nconstraint | real | A | - | newton   | second derivative of an active row's cost
+constraint_G   | nscalar | real | A | - | newton   | second derivative of an active row's cost
 reaction       | nreaction | vec6 | N m, N | L at Lo | reactions | what the joint of a link puts on it, in steps that end in a row
 grad           | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
 momentum       | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star)
@@ -204,7 +258,7 @@ left_start     | ntree+1 | int   | -      | - | newton      | earlier columns wi
 left_column    | chess   | int   | -      | - | newton      | those columns, in elimination order
 left_row       | chess   | int   | -      | - | newton      | first of the tree's rows there, in row_block
 column_base    | ntree   | int   | -      | - | newton      | first block of a column in H
-contact_cross  | ccontact | vec2i | -     | - | newton      | side whose tree is eliminated first; first row of the other's tree in row_block
+contact_cross  | citem   | vec2i | -      | - | newton      | side whose tree is eliminated first; first row of the other's tree in row_block
 H              | chess   | mat33 | A      | - | newton      | Hessian blocks, then their Cholesky factor
 H_inv          | nblock  | mat33 | A^-0.5 | - | newton      | inverses of the factor's diagonal blocks
 solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations
@@ -226,6 +280,7 @@ rec_Q              | crow nlink | quat   | - | W | record_state | link orientati
 rec_V              | crow nlink | vec6   | m/s, rad/s | W at Lcm | record_state | [v_com; omega]
 rec_stat           | crow nstat | int    | - | - | record_state | integers of the row (step/record.py)
 rec_real           | crow nmerged_real | real | - | - | record_state | residual, scale, cost
+rec_energy         | crow       | vec3   | J | - | record_energy | kinetic, potential, elastic energy; where the scene records them
 rec_constraint     | crow nconstraint | real | N s, N m s | - | record_state | impulses of constraint rows
 rec_reaction       | crow nreaction | vec6 | N m, N | L at Lo | record_state | torque and force of a joint on its child link
 rec_pair           | crow ccontact | int | - | - | record_contacts | pair of a contact
@@ -240,8 +295,10 @@ rec_scalars        | crow ccontact | vec3 | m, N/m, - | - | record_contacts | de
 _DYNAMICS = """
 v_out          | nv      | real  | m/s, rad/s | - | get_velocity | velocities in the order of files
 vdot           | ndof    | real  | m/s^2, rad/s^2 | - | aba  | joint accelerations; given to `inverse`
+vdot_b         | nblock  | vec3@vdot | m/s^2, rad/s^2 | - | aba | vdot in blocks
 dA_T           | nbody   | vec6  | rad/s^2, m/s^2 | W at T | inverse | what joint accelerations add to a body's acceleration
 tau_motion     | ndof    | real  | N, N m | - | inverse     | generalized force that the motion needs beside applied forces; given to `aba`
+tau_motion_b   | nblock  | vec3@tau_motion | N, N m | - | inverse | tau_motion in blocks
 IA_ww          | nbody   | mat33 | kg m^2 | W at T | aba    | articulated inertia, angular block
 IA_wv          | nbody   | mat33 | kg m   | W at T | aba    | its coupling block, angular rows
 IA_vv          | nbody   | mat33 | kg     | W at T | aba    | its linear block

@@ -2,9 +2,9 @@
 
 Never: two shapes of one body (links joined by fixed joints are one body), two immovable bodies, the two bodies that a joint
 connects unless the joint says `collide: true` (a link without mass and without shapes counts as part of the joint), and what
-`filter`, `self_collision` and `collision` switch off.  The world is exempt from the rule about joints: a body jointed to it
-does touch the world's own shapes.  Links that are fixed in the world, such as a robot's base, are not the world here: the body
-that a joint connects to them does not touch them.
+`filter`, `self_collision` and `collision` switch off, and what the bits of two shapes do not let meet.  The world is exempt
+from the rule about joints: a body jointed to it does touch the world's own shapes.  Links that are fixed in the world, such
+as a robot's base, are not the world here: the body that a joint connects to them does not touch them.
 """
 
 from dataclasses import dataclass, field
@@ -43,6 +43,8 @@ def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.nda
                 continue
             if not _may_touch(links[li] if li >= 0 else None, links[lj] if lj >= 0 else None, blocked):
                 continue
+            if not _share_a_bit(shapes[i].bits, shapes[j].bits):
+                continue
             found = table.get((shapes[i].kind, shapes[j].kind))
             if found is None:
                 untested.append((shapes[i].name, shapes[j].name))
@@ -63,6 +65,11 @@ def _may_touch(a, b, blocked: set[frozenset]) -> bool:
         return False
     name = frozenset(("world" if a is None else a.name, "world" if b is None else b.name))
     return name not in blocked
+
+
+def _share_a_bit(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    """MuJoCo's rule of contype and conaffinity; shapes of other formats have bit 1 of both."""
+    return bool(a[0] & b[1] or b[0] & a[1])
 
 
 def _blocked(scene) -> set[frozenset]:

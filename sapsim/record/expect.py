@@ -18,8 +18,14 @@ Expect = Any  # sapsim.scene.spec.Expect: record does not import scene
 AXES = {"x": 0, "y": 1, "z": 2}
 CONTACT = ("contact_force", "contact_count", "depth_max")
 SOLVER = ("converged_fraction",)
+ENERGY = ("energy",)
 REACTION = ("reaction_force", "reaction_torque")
-CHANNELS = dict.fromkeys(CONTACT, "contacts") | dict.fromkeys(SOLVER, "solver") | dict.fromkeys(REACTION, "reactions")
+CHANNELS = (
+    dict.fromkeys(CONTACT, "contacts")
+    | dict.fromkeys(SOLVER, "solver")
+    | dict.fromkeys(ENERGY, "energy")
+    | dict.fromkeys(REACTION, "reactions")
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ def _worlds(run: Run, entry: Expect) -> np.ndarray:
 
 def _rows(run: Run, entry: Expect) -> np.ndarray:
     """Row numbers: all, the last, or the one nearest to a time, which must be within half a recording interval."""
-    first = 0 if channel_of(entry) == "state" else 1
+    first = 0 if channel_of(entry) in ("state", "energy") else 1
     if run.rows <= first:
         raise _Missing("the file holds no step")
     if entry.at == "all":
@@ -131,10 +137,8 @@ def _rows(run: Run, entry: Expect) -> np.ndarray:
 def _values(run: Run, entry: Expect, rows: np.ndarray, worlds: np.ndarray) -> np.ndarray:
     """Values (rows, worlds, ...) of the entry's quantity."""
     base, _, axis = entry.quantity.partition(".")
-    if channel_of(entry) != "state" and not run.has(channel_of(entry)):
+    if not run.has(channel_of(entry)):
         raise _Missing(f"channel {channel_of(entry)} was not recorded")
-    if not run.has("state") and channel_of(entry) == "state":
-        raise _Missing("channel state was not recorded")
     quantity = QUANTITIES.get(base)
     if quantity is None:
         raise _Missing(f"unknown quantity {entry.quantity}")
@@ -239,6 +243,11 @@ def _converged_fraction(run: Run, entry: Expect, axis: str, rows: np.ndarray) ->
     return np.repeat(fraction[-1:], len(rows), axis=0) if entry.at == "all" else fraction[rows - 1]
 
 
+def _energy(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarray:
+    """Kinetic, potential and elastic energy together [J]."""
+    return sum(_pick(run, f"energy/{name}", rows) for name in ("kinetic", "potential", "elastic"))
+
+
 QUANTITIES: dict[str, Callable[[Run, Expect, str, np.ndarray], np.ndarray]] = {
     "position": _position,
     "velocity": _velocity,
@@ -252,4 +261,5 @@ QUANTITIES: dict[str, Callable[[Run, Expect, str, np.ndarray], np.ndarray]] = {
     "converged_fraction": _converged_fraction,
     "reaction_torque": _reaction(0),
     "reaction_force": _reaction(3),
+    "energy": _energy,
 }

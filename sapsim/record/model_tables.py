@@ -55,7 +55,7 @@ def body_tables(scene: Any) -> list[Table]:
 
 
 def joint_tables(scene: Any, sim: Any) -> list[Table]:
-    """Joints: type, links, placement, axes, where their coordinates lie, damping, armature, spring."""
+    """Joints: type, links, placement, axes, where their coordinates lie, damping, friction, armature, spring."""
     row = {link.name: i for i, link in enumerate(scene.links)}
     joints = scene.joints
 
@@ -85,6 +85,7 @@ def joint_tables(scene: Any, sim: Any) -> list[Table]:
             [_start(sim.joint_qd_start, k, j.name) for k, j in enumerate(joints)],
         ),
         (joint("damping", "float64", "N s/m or N m s/rad", "viscous damping"), [j.damping for j in joints]),
+        (joint("friction", "float64", "N or N m", "dry friction of each degree of freedom"), [j.friction for j in joints]),
         (joint("armature", "float64", "kg or kg m^2", "reflected inertia of the drive"), [j.armature for j in joints]),
         (joint("stiffness", "float64", "N/m or N m/rad", "stiffness of the spring"), [j.stiffness for j in joints]),
         (joint("reference", "float64", "m or rad", "coordinate at which the spring is at rest"), [j.reference for j in joints]),

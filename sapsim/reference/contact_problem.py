@@ -162,7 +162,7 @@ def _contact(scene, system, kin, A, v0, found: Overlap) -> Contact:
 def participating_dofs(system: System, contacts: list[Contact], constraints: list[Constraint]) -> np.ndarray:
     """Indices of the dofs of trees that a contact touches or an active constraint acts on."""
     tree = system.dof_tree
-    touched = {int(tree[k]) for c in constraints for k in np.flatnonzero(c.J)}
+    touched = {t for c in constraints for t in c.trees}
     for c in contacts:
         for shape in (c.shape_a, c.shape_b):
             body = system.shapes[shape].body

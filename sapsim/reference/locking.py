@@ -19,9 +19,11 @@ class Locked:
         if locked:
             joints = tuple(_fixed(j) if j.locked else j for j in scene.joints)
             actuators = tuple(a for a in scene.actuators if a.joint not in locked)
-            self.scene = replace(scene, joints=joints, actuators=actuators)
+            constraints = tuple(c for c in scene.constraints if not c.joints or set(c.joints) - locked)
+            self.scene = replace(scene, joints=joints, actuators=actuators, constraints=constraints)
         self.moves = [np.array([not j.locked for j in scene.joints for _ in range(size[j.kind])], bool) for size in (NQ, NV)]
         self.q0 = np.array([x for j in scene.joints for x in j.q0], float)
+        self.qd0 = np.array([x for j in scene.joints for x in j.qd0], float)
 
     def reduce(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Entries of joints that move."""
@@ -40,4 +42,4 @@ def _fixed(joint):
     X = placement(joint.X_PF) @ calc_X_FM(SimpleNamespace(kind=joint.kind, axis=unit[0], axis2=unit[1], pitch=joint.pitch), q0)
     pose = replace(joint.X_PF, p=tuple(X.p), q=tuple(rotation_to_quaternion(X.R)))
     limit = type(joint.limit)()
-    return replace(joint, kind="fixed", X_PF=pose, q0=(), qd0=(), limit=limit, friction=0.0, mimic=None, locked=False)
+    return replace(joint, kind="fixed", X_PF=pose, qd0=(), limit=limit, friction=0.0, mimic=None, locked=False)

@@ -13,6 +13,7 @@ from sapsim.reference.bodies import build_system
 from sapsim.reference.constraints import Constraint, all_impulses, calc_constraints
 from sapsim.reference.contact_problem import Contact, build_problem, calc_contacts, participating_dofs
 from sapsim.reference.free_motion import calc_free_motion
+from sapsim.reference.inputs import scene_at
 from sapsim.reference.integrate import step_coordinates
 from sapsim.reference.kinematics import (
     calc_kinematics,
@@ -86,9 +87,7 @@ class Twin:
 
     def initial(self) -> tuple[np.ndarray, np.ndarray]:
         """The scene's initial q, qd."""
-        q = [x for joint in self.scene.joints for x in joint.q0]
-        qd = [x for joint in self.scene.joints for x in joint.qd0]
-        return self.locked.expand(np.array(q, dtype=float), np.array(qd, dtype=float))
+        return self.locked.q0.copy(), self.locked.qd0.copy()
 
     def internal(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Internal velocities of an external state."""
@@ -103,7 +102,7 @@ class Twin:
         effort: np.ndarray | None = None,
     ) -> StepResult:
         """The step from t = step_index h.  `relative_tolerance` replaces the scene's; `effort` (nv,) is added to tau."""
-        scene, system = self.scene, self.system
+        scene, system = scene_at(self.scene, step_index * self.scene.time_step), self.system
         q, qd = self.locked.reduce(q, qd)
         settings = scene.solver
         if relative_tolerance is not None:
@@ -115,7 +114,7 @@ class Twin:
         contacts = calc_contacts(scene, system, kin, free.A, v0)
         whole = settings.form == "momentum"  # every tree takes part; v_star is not known, so no constraint is out of reach
         reach = np.full_like(v0, np.inf) if whole else free.v_star
-        constraints = calc_constraints(scene, system, free.A, q, v0, reach)
+        constraints, count = calc_constraints(scene, system, kin, free.A, v0, reach)
         dofs = np.arange(system.nv) if whole else participating_dofs(system, contacts, constraints)
         v, solved = free.v_star.copy(), Solution(np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))
         if dofs.size:
@@ -147,7 +146,7 @@ class Twin:
             participating=dofs,
             contacts=contacts,
             constraints=constraints,
-            constraint_impulse=all_impulses(scene, constraints),
+            constraint_impulse=all_impulses(count, constraints),
             J=np.array([c.J for c in contacts]).reshape(-1, system.nv),
             gamma=solved.gamma.ravel(),
             residual=solved.residual,

@@ -7,27 +7,41 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from sapsim.kinds.base import registry
 from sapsim.scene.grammar import Section
 from sapsim.scene.names import Names
 from sapsim.scene.report import Report
-from sapsim.scene.spec import Actuator, Joint
+from sapsim.scene.series import SeriesReader
+from sapsim.scene.spec import Actuator, Joint, Series
 
 INITIAL = "initial"  # the target that is the joint's coordinate at t = 0
 
 
-def read_actuators(section: Section | None, names: Names, joints: Sequence[Joint], report: Report) -> tuple[Actuator, ...]:
-    """All entries of `actuators`, patterns expanded, with the bounds of their joints."""
+def read_actuators(
+    section: Section | None,
+    of_models: Sequence[Actuator],
+    names: Names,
+    joints: Sequence[Joint],
+    series: SeriesReader,
+    report: Report,
+) -> tuple[Actuator, ...]:
+    """Those of models, then all entries of `actuators`, patterns expanded, with the bounds of their joints."""
     by_name = {joint.name: joint for joint in joints}
-    found: list[Actuator] = []
+    found = list(of_models)
+    taken = {actuator.name for actuator in of_models}
     for name, entry in (section or {}).items():
+        if name in taken:
+            text = f'the name "{name}" is that of an actuator of a model'
+            report.error(entry.where(), "duplicate-name", text, "choose another name")
         pattern = entry.get("joint", "")
         several = any(c in pattern for c in "*?")
+        values = series.values(entry, 1, "target", "target_velocity", "feedforward", "effort")
         for joint in _joints(entry, pattern, several, names, by_name, report):
-            found.append(_read(f"{name}:{joint.name}" if several else name, joint, entry, report))
+            found.append(_read(f"{name}:{joint.name}" if several else name, joint, entry, values, report))
         _check_use(entry, report)
-    return _bounded(found, by_name)
+    return bounded(found, by_name)
 
 
 def _joints(entry: Section, pattern: str, several: bool, names: Names, by_name: Mapping[str, Joint], report: Report):
@@ -52,9 +66,11 @@ def _joints(entry: Section, pattern: str, several: bool, names: Names, by_name: 
     return [by_name[name]]
 
 
-def _read(name: str, joint: Joint, entry: Section, report: Report) -> Actuator:
-    values = entry.only("kp", "kd", "target_velocity", "feedforward", "effort_limit")
-    target = entry.get("target", 0.0)
+def _read(name: str, joint: Joint, entry: Section, in_time: Mapping[str, Any], report: Report) -> Actuator:
+    """`in_time`: what may be a Series."""
+    values = entry.only("kp", "kd", "effort_limit")
+    values |= {key: in_time[key] for key in ("target_velocity", "feedforward") if key in in_time}
+    target = in_time.get("target", 0.0)
     if target == INITIAL:
         target = (joint.q0 or registry("joints")[joint.kind].neutral)[0]
     if "target_deg" in entry:
@@ -62,8 +78,8 @@ def _read(name: str, joint: Joint, entry: Section, report: Report) -> Actuator:
         if registry("joints")[joint.kind].q_units != ("rad",):
             text = f'the coordinate of joint "{joint.name}" is not an angle'
             report.error(entry.where("target_deg"), "wrong-unit", text, "give it as `target`")
-    if "effort" in entry:
-        values["feedforward"] = entry["effort"]
+    if "effort" in in_time:
+        values["feedforward"] = in_time["effort"]
     return Actuator(name, joint.name, target=target, **values, where=entry.where())
 
 
@@ -79,7 +95,7 @@ def _check_use(entry: Section, report: Report) -> None:
                 report.warn(entry.where(key), "no-effect", f"`{key}` has no effect: {gain} is 0", f"give `{gain}`")
 
 
-def _bounded(actuators: list[Actuator], by_name: Mapping[str, Joint]) -> tuple[Actuator, ...]:
+def bounded(actuators: list[Actuator], by_name: Mapping[str, Joint]) -> tuple[Actuator, ...]:
     """The actuators with the bounds that they have together with the others of their joint, in their order."""
     by_joint: dict[str, list[int]] = {}
     for i, actuator in enumerate(actuators):
@@ -94,6 +110,8 @@ def _bounded(actuators: list[Actuator], by_name: Mapping[str, Joint]) -> tuple[A
 
 def _share(actuators: list[Actuator], total: float) -> list[Actuator]:
     """The actuators of one joint, whose sum is bounded by `total`."""
+    if any(isinstance(a.feedforward, Series) and not a.has_gains for a in actuators):
+        return [_bounded_in_the_step(a, total) for a in actuators]
     efforts = [0.0 if a.has_gains else _clip(a.feedforward, a.effort_limit) for a in actuators]
     drives = [a for a in actuators if a.has_gains]
     reach = sum(a.effort_limit for a in drives)
@@ -112,6 +130,15 @@ def _share(actuators: list[Actuator], total: float) -> list[Actuator]:
         else:
             out.append(replace(a, lowest=-own, highest=own, sum_bounds=(low, high) if narrowed else None))
     return out
+
+
+def _bounded_in_the_step(a: Actuator, total: float) -> Actuator:
+    """An actuator beside open-loop efforts that change: what is left of the bounds is known in the step only."""
+    if a.has_gains:
+        sum_bounds = (-total, total) if total < math.inf else None
+        return replace(a, lowest=-a.effort_limit, highest=a.effort_limit, sum_bounds=sum_bounds)
+    effort = a.feedforward
+    return replace(a, effort=effort if isinstance(effort, Series) else Series((0.0,), (effort,)))
 
 
 def _clip(effort: float, bound: float) -> float:

@@ -6,8 +6,11 @@ Names are those of the file, without an instance in front.  No collision geometr
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 from sapsim.errors import SceneError
+from sapsim.kinds.base import registry
+from sapsim.scene.actuators import bounded
 from sapsim.scene.formats import model_formats
 from sapsim.scene.grammar import Section
 from sapsim.scene.inertia_policy import POLICIES, settle_inertias
@@ -20,11 +23,14 @@ from sapsim.scene.physical import check_masses
 from sapsim.scene.report import Report, listing
 from sapsim.scene.resolved import resolved_text
 from sapsim.scene.sources import sources_of_model
-from sapsim.scene.spec import WORLD, Joint, Link, Material, Scene, Shape, UnbuiltShape, Where
+from sapsim.scene.spec import WORLD, Actuator, Joint, Link, Material, Scene, Shape, UnbuiltShape, Where
 from sapsim.scene.unused import check_shapes
+from sapsim.scene.xml_tree import parse_xml
+from sapsim.scene.yaml_loader import MAX_BYTES
 
 BASES = ("fixed", "floating")
 XACRO = ".xacro"
+SHARED = ".xml"  # a suffix of several formats
 TIME_STEP = 1.0e-3  # [s]; a scene needs one, and none is taken
 
 
@@ -67,7 +73,7 @@ def load_model(
 def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], inertia: str, report: Report) -> Scene | None:
     where = Where(str(path))
     formats = model_formats()
-    module = formats.get(path.suffix.lower())
+    module = _format_of(path, formats)
     if module is None:
         text = f'files with suffix "{path.suffix}" are no models that can be read; supported: {listing(sorted(formats))}'
         hint = "expand it first: xacro robot.urdf.xacro > robot.urdf" if path.suffix.lower() == XACRO else ""
@@ -80,7 +86,10 @@ def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], iner
     sources = sources_of_model(str(path), packages, report)
     model = read_model_file(path, "", where, module, Material(), sources, report)
     model.policy = inertia
-    placed = _place(model, base, path, report)
+    own_base = getattr(module, "OWN_BASE", False)
+    if own_base and not _accept_base(model, base, report):
+        return None
+    placed = _place(model, None if own_base else base, report)
     if placed is None:
         return None
     scene = Scene(
@@ -90,7 +99,9 @@ def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], iner
         1,
         links=tuple(placed.links),
         joints=tuple(placed.joints),
-        extra={"base": base or "fixed"},
+        filters=tuple(placed.filters),
+        actuators=bounded(placed.actuators, {joint.name: joint for joint in placed.joints}),
+        extra={"base": _stands(model) if own_base else base or BASES[0]},
     )
     scene = settle_inertias(scene, report)
     check_masses(scene, report)
@@ -98,7 +109,32 @@ def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], iner
     return scene
 
 
-def _place(model: Model, base: str | None, path: Path, report: Report) -> Placed | None:
+def _format_of(path: Path, formats: Mapping[str, ModuleType]) -> ModuleType | None:
+    """The format of a file: by its suffix, and where that is shared, as .xml is, by the root element."""
+    module = formats.get(path.suffix.lower())
+    if module is None or path.suffix.lower() != SHARED or not path.is_file():
+        return module
+    found = parse_xml(path.read_bytes()[: MAX_BYTES + 1], str(path), Report())
+    by_root = {m.ROOT: m for m in formats.values() if hasattr(m, "ROOT")}
+    return by_root.get(found.tag, module) if found is not None else module
+
+
+def _stands(model: Model) -> str:
+    """How a model that brings its own base stands: whether a body of it floats."""
+    floats = any(registry("joints")[joint.kind].needs_world for joint in model.joints.values() if joint.kind)
+    return BASES[1] if floats else BASES[0]
+
+
+def _accept_base(model: Model, base: str | None, report: Report) -> bool:
+    """Whether the base that was asked for is the one that the file brings."""
+    if not model.known or base in (None, _stands(model)):
+        return True
+    text = f"the base cannot be {base}: the file itself says how its bodies stand, and they are {_stands(model)}"
+    report.error(model.where, "base-not-allowed", text, "leave --base away")
+    return False
+
+
+def _place(model: Model, base: str | None, report: Report) -> Placed | None:
     """The model's links and joints in the world; None where it is not sound."""
     if not model.known:
         return None
@@ -129,7 +165,12 @@ def _unprefixed(placed: Placed, instance: str) -> Placed:
         mimic = replace(x.mimic, joint=own(x.mimic.joint)) if x.mimic is not None else None
         return replace(x, name=own(x.name), parent=own(x.parent), child=own(x.child), mimic=mimic)
 
-    return Placed([link(x) for x in placed.links], [joint(x) for x in placed.joints])
+    def drive(x: Actuator) -> Actuator:
+        return replace(x, name=own(x.name), joint=own(x.joint))
+
+    filters = [(own(a), own(b)) for a, b in placed.filters]
+    drives = [drive(a) for a in placed.actuators]
+    return Placed([link(x) for x in placed.links], [joint(x) for x in placed.joints], filters, drives)
 
 
 def _own_shape(shape, link: str, own: str):

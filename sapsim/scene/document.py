@@ -5,7 +5,7 @@ A test fails while the page differs from what this prints.
 
 from typing import Any
 
-from sapsim.scene.grammar import ByForm, Key, Later, ListOf, MapOf, Record, Type, Vector
+from sapsim.scene.grammar import ByForm, ByWord, Key, Later, ListOf, MapOf, Record, Type, Vector
 from sapsim.scene.report import listing
 from sapsim.scene.schema import defaults, is_later, named_types
 
@@ -36,6 +36,11 @@ def _title(name: str) -> str:
 
 def _section(name: str, type_: Type) -> str:
     lines = [f"## {_title(name)}", ""]
+    if isinstance(type_, ByWord):
+        for word, record in type_.records.items():
+            lines += [f"With `{type_.key}: {word}`:", "", "| key | value | default | |", "|---|---|---|---|"]
+            lines += [*_rows(record, ""), ""]
+        return "\n".join(lines)
     if hasattr(type_, "records"):  # one of several sections
         for record in {id(r): r for r in type_.records.values()}.values():
             given = " or ".join(f"`{key}`" for key, r in type_.records.items() if r is record)

@@ -4,6 +4,7 @@ from sapsim.kinds.base import registry
 from sapsim.scene.grammar import Section
 from sapsim.scene.names import Names
 from sapsim.scene.report import Report, did_you_mean, listing
+from sapsim.scene.series import SeriesReader
 from sapsim.scene.settings import world_list
 from sapsim.scene.spec import WORLD, Expect, Force, Joint, Where
 
@@ -23,10 +24,9 @@ QUANTITIES = {
         "depth_max",
     ),
     "joint": ("q", "qd", *_xyz("reaction_force"), *_xyz("reaction_torque")),
-    "world": (*_xyz("contact_force"), "contact_count", "depth_max"),
+    "world": (*_xyz("contact_force"), "contact_count", "depth_max", "energy"),
     "solver": ("converged_fraction",),
 }
-LATER_QUANTITIES = ("energy",)
 
 
 def read_expect(
@@ -68,14 +68,12 @@ def _target_name(target: str, section: Section, names: Names, report: Report) ->
 def _check_quantity(target: str, quantity: str, section: Section, report: Report) -> None:
     where = section.where("quantity")
     allowed = QUANTITIES[target]
-    if quantity in LATER_QUANTITIES:
-        report.error(where, "not-supported", f'quantity "{quantity}" is not supported yet; supported: {listing(allowed)}')
-    elif quantity not in allowed:
+    if quantity not in allowed:
         text = f'unknown quantity "{quantity}" of a {target}; allowed: {listing(allowed)}'
         report.error(where, "unknown-value", text, did_you_mean(quantity, allowed))
 
 
-def read_forces(section: Section | None, names: Names, report: Report) -> tuple[Force, ...]:
+def read_forces(section: Section | None, names: Names, series: SeriesReader, report: Report) -> tuple[Force, ...]:
     """All entries of `forces`."""
     forces = []
     for name, entry in (section or {}).items():
@@ -85,7 +83,7 @@ def read_forces(section: Section | None, names: Names, report: Report) -> tuple[
         if len(times) == 2 and times["start"] > times["until"]:
             text = f"from {times['start']:g} s is after until {times['until']:g} s"
             report.error(entry.where("from"), "out-of-range", text, "exchange them")
-        values = entry.only("force", "torque", "point", "frame")
+        values = entry.only("point", "frame") | series.values(entry, 3, "force", "torque")
         forces.append(Force(name, link or "", **values, **times, where=entry.where()))
     return tuple(forces)
 

@@ -295,6 +295,33 @@ class ByKey(Type):
 
 
 @dataclass(frozen=True)
+class ByWord(Type):
+    """A mapping that is one of several records: that of the word which stands at `key`; `otherwise` where that is none of them.
+
+    Every record has the key itself.
+    """
+
+    key: str
+    records: Mapping[str, Record]
+    otherwise: Record
+
+    def describe(self) -> str:
+        return f"a mapping with `{self.key}`: {listing(self.records)}"
+
+    def parse(self, node: Node, at: Where, report: Report) -> Any:
+        if node.kind != "map":
+            return self.refuse(node, at, report)
+        return self.chosen(node).parse(node, at, report)
+
+    def child(self, segment: str) -> Type | None:
+        return self.otherwise.child(segment)
+
+    def chosen(self, node: Node) -> Type:
+        word = node.value.get(self.key) if node.kind == "map" else None
+        return self.records.get(word.text, self.otherwise) if word is not None and word.form == "str" else self.otherwise
+
+
+@dataclass(frozen=True)
 class Later(Type):
     """What the contract names and is not supported yet.  A value equal to `neutral` changes nothing and is accepted."""
 

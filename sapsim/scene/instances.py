@@ -12,7 +12,7 @@ from sapsim.scene.names import Names
 from sapsim.scene.overlays import overlaid
 from sapsim.scene.poses import compose, normalised, read_pose, read_quaternion
 from sapsim.scene.report import Report, did_you_mean, listing
-from sapsim.scene.spec import WORLD, Joint, Link, Pose, Shape, UnbuiltShape, Where
+from sapsim.scene.spec import WORLD, Actuator, Joint, Link, Pose, Shape, UnbuiltShape, Where
 
 BASE = "base"  # the joint that carries a root
 
@@ -23,6 +23,8 @@ class Placed:
 
     links: list[Link] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
+    filters: list[tuple[str, str]] = field(default_factory=list)
+    actuators: list[Actuator] = field(default_factory=list)
 
 
 def name_shapes(shapes: tuple[Shape, ...], link: str) -> tuple[Shape, ...]:
@@ -52,7 +54,12 @@ def place_instance(
     if not model.sound or (model.roots and "base" not in section):
         return Placed()
     joints = _joints(name, section, model, X_WI, start, report)
-    return Placed(_links(name, section, model, materials), joints) if joints is not None else Placed()
+    if joints is None:
+        return Placed()
+    filters = [(f"{name}/{a}", f"{name}/{b}") for a, b in model.filters]
+    moving = [a for a in model.actuators if registry("joints")[model.joints[a.joint].kind].moves]
+    drives = [replace(a, name=f"{name}/{a.name}", joint=f"{name}/{a.joint}") for a in moving]
+    return Placed(_links(name, section, model, materials), joints, filters, drives)
 
 
 def _find_model(section: Section, models: dict[str, Model] | None, report: Report) -> Model | None:
@@ -174,7 +181,7 @@ def _place_joint(name: str, joint: str, content: ModelJoint, X_WI: Pose, X_IP: P
     kind: JointKind = registry("joints")[content.kind]
     on_world = X_IP is not None
     X_PF = compose(X_WI, compose(X_IP, content.X_PF)) if on_world else content.X_PF
-    q0 = start.q.get(joint, kind.neutral)
+    q0 = start.q.get(joint, content.start or kind.neutral)
     if kind.needs_world:
         if joint not in start.q:
             q0 = (*X_PF.p, *X_PF.q)

@@ -5,6 +5,7 @@ are those of the dataclasses in `spec.py`.  `Later` marks what the contract name
 """
 
 from sapsim.kinds.base import ShapeKind, registry
+from sapsim.scene.constraint_keys import CONSTRAINT
 from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
 
@@ -141,10 +142,29 @@ _LINK_CHANGES = {
 LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, ""), **_LINK_CHANGES})
 LINK_OVERLAY = Record({"collision": Key(COLLISION, "added to the model's shapes"), **_LINK_CHANGES})
 
-_SERIES = Later()
-_vector_in_time = ByForm({"seq": _vec3, "map": _SERIES})
-_number_in_time = ByForm({"number": _number, "map": _SERIES})
-_target_in_time = ByForm({"number": _number, "str": Choice(("initial",)), "map": _SERIES})
+_INTERPOLATION = Key(Choice(("linear", "hold")), "between times; hold: a value lasts until the next time; default linear")
+CSV = Record(
+    {
+        "csv": Key(Text("a path"), "a file with a column of times [s], then the values", required=True),
+        "interpolation": _INTERPOLATION,
+    }
+)
+
+
+def _over_time(item: Type) -> ByKey:
+    """A table of times and values, or a file with one."""
+    table = {
+        "times": Key(ListOf(_number), "strictly ascending [s]", required=True),
+        "values": Key(ListOf(item), "one to a time; held before the first and after the last", required=True),
+        "interpolation": _INTERPOLATION,
+    }
+    return ByKey({"csv": CSV}, Record(table))
+
+
+VECTOR_SERIES, NUMBER_SERIES = _over_time(_vec3), _over_time(_number)
+_vector_in_time = ByForm({"seq": _vec3, "map": VECTOR_SERIES})
+_number_in_time = ByForm({"number": _number, "map": NUMBER_SERIES})
+_target_in_time = ByForm({"number": _number, "str": Choice(("initial",)), "map": NUMBER_SERIES})
 
 LIMIT = Record(
     {
@@ -169,7 +189,7 @@ JOINT = Record(
         "pitch": Key(_number, "of a screw joint: advance along the axis [m/rad]"),
         "limit": Key(LIMIT, "of a joint of one degree of freedom"),
         "damping": Key(_not_negative, "[N s/m or N m s/rad]"),
-        "friction": Key(Later(_number, neutral=0.0), ""),
+        "friction": Key(_not_negative, "dry friction, of each degree of freedom [N or N m]"),
         "armature": Key(_not_negative, "[kg or kg m^2]"),
         "stiffness": Key(_not_negative, "of a spring [N/m or N m/rad]; joints of one degree of freedom"),
         "reference": Key(_number, "coordinate at which the spring is at rest [m or rad]"),
@@ -204,7 +224,7 @@ _OVERLAYS = {
     "links": Key(MapOf(LINK_OVERLAY, "link", named_elsewhere=True), "changes of links of the model"),
     "joints": Key(MapOf(JOINT_OVERLAY, "joint", named_elsewhere=True), "changes of joints of the model"),
 }
-_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Later(), "")}
+_FILES = {"urdf": Key(Text("a path"), "a URDF file"), "mjcf": Key(Text("a path"), "an MJCF file; needs the package mujoco")}
 _inertia_policy = Key(Choice(("error", "estimate", "fix")), "what is done about impossible inertias; default: error")
 
 MODEL_IN_FILE = Record(
@@ -334,7 +354,7 @@ OUTPUT = Record(
     {
         "every": Key(Integer(least=1, most=2**31 - 1), "steps from row to row"),
         "channels": Key(
-            ListOf(Choice(("state", "contacts", "solver", "constraints", "reactions"), later=("energy",))), "what is recorded"
+            ListOf(Choice(("state", "contacts", "solver", "constraints", "energy", "reactions"))), "what is recorded"
         ),
         "dtype": Key(Choice(("float64", "float32")), "of recorded numbers"),
         "compression": Key(Choice(("gzip", "none")), "of the file"),
@@ -359,7 +379,7 @@ SCENE = Record(
         "instances": Key(MapOf(INSTANCE, "instance"), "models placed in the world"),
         "bodies": Key(MapOf(BODY, "body"), "single floating links"),
         "world": Key(Record({"collision": Key(COLLISION, "shapes that do not move")}), "what does not move"),
-        "constraints": Key(Later(neutral={}), ""),
+        "constraints": Key(MapOf(CONSTRAINT, "constraint"), "between joints, links and the world"),
         "actuators": Key(MapOf(ACTUATOR, "actuator"), "drives of joints"),
         "forces": Key(MapOf(FORCE, "force"), "forces and torques on links"),
         "filter": Key(ListOf(ListOf(_name, 2)), "pairs that are never tested"),

@@ -1,7 +1,7 @@
 """Locked joints: their degrees of freedom are taken out, exactly as if a fixed joint held the child where they start.
 
 Their coordinates stay in the order of files, at their initial values and with velocity zero.  Limits, springs, damping,
-armature and actuators of a locked joint do nothing.
+armature, friction and actuators of a locked joint do nothing; in couplers and tendons its coordinate is a constant.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from sapsim.scene.spec import Joint, Limit, Pose, Scene
 
 
 def hold_locked(scene: Any) -> Any:
-    """The scene with fixed joints in place of locked ones, and without their actuators; itself where none is locked."""
+    """The scene with fixed joints in place of locked ones, without what acts on these alone; itself where none is locked."""
     locked = {joint.name for joint in scene.joints if joint.locked}
     if not locked:
         return scene
@@ -22,6 +22,7 @@ def hold_locked(scene: Any) -> Any:
         scene,
         joints=tuple(_held(joint) if joint.locked else joint for joint in scene.joints),
         actuators=tuple(a for a in scene.actuators if a.joint not in locked),
+        constraints=tuple(c for c in scene.constraints if not c.joints or not locked.issuperset(c.joints)),
     )
 
 
@@ -60,4 +61,8 @@ def still_locked(scene: Scene, report: Report) -> Scene:
         if actuator.joint in locked:
             text = f'actuator "{actuator.name}" drives joint "{actuator.joint}", which is locked: it does nothing'
             report.warn(actuator.where, "no-effect", text, "remove `locked`, or the actuator")
+    for c in scene.constraints:
+        if c.joints and locked.issuperset(c.joints):
+            text = f'constraint "{c.name}" acts on joints that are locked: it does nothing'
+            report.warn(c.where, "no-effect", text, "remove `locked` from one of them, or the constraint")
     return replace(scene, joints=tuple(joints))

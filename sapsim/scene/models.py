@@ -15,7 +15,7 @@ from sapsim.scene.limits import read_limit
 from sapsim.scene.materials import Materials, read_shapes
 from sapsim.scene.poses import as_vec3, read_pose
 from sapsim.scene.report import Report, did_you_mean, listing
-from sapsim.scene.spec import WORLD, Inertial, Limit, Mimic, Pose, Shape, UnbuiltShape, Vec3, Where
+from sapsim.scene.spec import WORLD, Actuator, Inertial, Limit, Mimic, Pose, Shape, UnbuiltShape, Vec3, Where
 
 AXIS2: Vec3 = (0.0, 1.0, 0.0)  # the second axis where the file gives none
 PARALLEL = 1.0e-6  # two unit vectors whose cross product is shorter are one direction
@@ -55,6 +55,7 @@ class ModelJoint:
     friction: float = 0.0
     limit: Limit = field(default_factory=Limit)
     mimic: Mimic | None = None
+    start: tuple[float, ...] | None = None  # coordinates where an instance gives none; None: neutral
     locked: bool = False
 
 
@@ -80,6 +81,8 @@ class Model:
         False  # whether a file describes it; then `base: fixed` is also allowed where its joints start at the world
     )
     policy: str = "error"  # what is done about impossible inertias (inertia_policy.py)
+    filters: tuple[tuple[str, str], ...] = ()  # pairs of links that are never tested
+    actuators: tuple[Actuator, ...] = ()  # under names of the model
     defaults: Section | None = None  # material, gravity, collision, self_collision, velocity
 
     @property
@@ -175,6 +178,7 @@ def _read_joint(model: Model, name: str, section: Section, report: Report) -> No
         reference=section.get("reference", 0.0),
         axis2=_read_axis2(section, kind, axis, report),
         pitch=section.get("pitch", 0.0),
+        friction=section.get("friction", 0.0),
         limit=read_limit(section.get("limit"), Limit(), kind, report),
         locked=section.get("locked", False) and kind is not None and kind.moves,
     )
@@ -187,7 +191,7 @@ def _check_keys(section: Section, kind: JointKind, report: Report) -> None:
     if kind.nv > 1 and section.get("stiffness", 0.0) > 0.0:
         text = f"a {kind.name} joint has {kind.nv} degrees of freedom; `stiffness` needs a joint with one"
         report.error(section.where("stiffness"), "not-one-dof", text, "remove it, or chain joints of one degree of freedom")
-    for key in ("axis", "damping", "armature", "stiffness", "reference", "locked"):
+    for key in ("axis", "damping", "friction", "armature", "stiffness", "reference", "locked"):
         unused = not kind.uses_axis if key == "axis" else kind.nv == 0
         if key in section and unused:
             report.warn(section.where(key), "no-effect", f"`{key}` has no effect on a {kind.name} joint", "remove it")

@@ -19,7 +19,7 @@ from sapsim.scene.spec import Inertial, Limit, Shape
 _LINK_KEYS = ("material", "collision_off", "mass", "com", "inertia")
 # Keys of a joint's overlay that are values of the joint.
 _JOINT_VALUES = tuple(
-    f.name for f in fields(ModelJoint) if f.name in ("damping", "armature", "stiffness", "reference", "locked")
+    f.name for f in fields(ModelJoint) if f.name in ("damping", "friction", "armature", "stiffness", "reference", "locked")
 )
 
 

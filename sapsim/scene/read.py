@@ -53,11 +53,18 @@ def load(
     return _finish(reader.read(text, file, overrides, sources, report), report, strict)
 
 
-def loads(text: str, *, file: str = "scene.yaml", overrides: Sequence[str] = (), strict: bool = False) -> Scene:
+def loads(
+    text: str,
+    *,
+    file: str = "scene.yaml",
+    overrides: Sequence[str] = (),
+    strict: bool = False,
+    allow: Sequence[str | Path] = (),
+) -> Scene:
     """Read a scene from a text, as `load` does from a file; `file` is what messages name, its folder what is read."""
     report = Report()
     reader = _format(file, report)
-    sources = sources_of_scene(file, (), {}, True, report)
+    sources = sources_of_scene(file, allow, {}, True, report)
     scene = reader.read(text, file, overrides, sources, report) if reader is not None else None
     return _finish(scene, report, strict)
 
@@ -88,7 +95,6 @@ def _format(file: str, report: Report) -> ModuleType | None:
         hint = f"name it in a scene: models: {{robot: {{{model_formats()[suffix].KEY}: {Path(file).name}}}}}"
         report.error(Where(file), "not-a-scene", text, hint)
         return None
-    text = f'files with suffix "{suffix}" are not supported' + (" yet" if suffix in (".xml", ".mjcf") else "")
-    code = "not-supported" if text.endswith("yet") else "unknown-format"
-    report.error(Where(file), code, f"{text}; supported: {listing(sorted(known))}", "rename a YAML scene to .yaml")
+    text = f'files with suffix "{suffix}" are not supported; supported: {listing(sorted(known))}'
+    report.error(Where(file), "unknown-format", text, "rename a YAML scene to .yaml")
     return None

@@ -63,6 +63,21 @@ def _number_hint(node: Node) -> str:
 
 
 @dataclass(frozen=True)
+class NumberOrInf(Number):
+    """A number with bounds, or .inf."""
+
+    noun: ClassVar[str] = "a number"
+
+    def describe(self) -> str:
+        return f"{super().describe()}, or .inf"
+
+    def parse(self, node: Node, at: Where, report: Report) -> Any:
+        if node.form == "number" and node.value == math.inf:
+            return math.inf
+        return super().parse(node, at, report)
+
+
+@dataclass(frozen=True)
 class Integer(Number):
     """A whole number, with bounds."""
 

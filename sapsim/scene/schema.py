@@ -122,6 +122,20 @@ def _by_key(type_: Any) -> dict[str, Any]:
     return {"type": "object"} | found
 
 
+def _by_word(type_: Any) -> dict[str, Any]:
+    """The record of the word at the key."""
+    found = _write(type_.otherwise)
+    for word, record in reversed(type_.records.items()):
+        has = {"properties": {type_.key: {"const": word}}, "required": [type_.key]}
+        found = {"if": has, "then": _of(record), "else": found}
+    return {"type": "object"} | found
+
+
+def _number_or_inf(type_: Any) -> dict[str, Any]:
+    """Infinity is a number beyond any maximum."""
+    return {key: value for key, value in _number(type_).items() if key != "maximum"}
+
+
 def _number(type_: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"type": "integer" if type_.noun == "a whole number" else "number"}
     if type_.above is not None and type_.above == 0.0 and type_.smallest > 0.0:
@@ -150,12 +164,14 @@ def _map(type_: Any) -> dict[str, Any]:
 _WRITERS = {
     "Record": _record,
     "ByKey": _by_key,
+    "ByWord": _by_word,
     "MapOf": _map,
     "ListOf": lambda t: _array(t.item, t.n),
     "Vector": lambda t: _array(t.item, t.n),
     "ByForm": lambda t: {"anyOf": [_of(form) for form in t.forms.values() if not is_later(form)]},
     "Later": lambda t: {"enum": [t.neutral], "description": NOT_YET},
     "Number": _number,
+    "NumberOrInf": _number_or_inf,
     "Integer": _number,
     "Boolean": lambda t: {"type": "boolean"},
     "Text": lambda t: {"type": "string", "pattern": "\\S"},

@@ -55,6 +55,7 @@ class Shape:
     material: Material
     material_name: str = ""
     where: Where = Where()
+    bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Mimic:
-    """q = multiplier q_joint + offset, with the leading joint's name.  Read, not enforced yet."""
+    """q = multiplier q_joint + offset, with the leading joint's name; becomes a coupler among the scene's constraints."""
 
     joint: str
     multiplier: float = 1.0
@@ -133,7 +134,7 @@ class Joint:
     qd0: tuple[float, ...] = ()
     damping: float = 0.0  # [N s/m or N m s/rad]
     armature: float = 0.0  # [kg or kg m^2]
-    friction: float = 0.0  # dry friction [N or N m]; read, not enforced yet
+    friction: float = 0.0  # dry friction [N or N m], of each degree of freedom
     limit: Limit = Limit()
     mimic: Mimic | None = None
     collide: bool = False
@@ -146,17 +147,64 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Series:
+    """A value over time, taken at the start of each step and held outside the range.
+
+    Fields:
+        times: strictly ascending [s].
+        values: as many numbers, or vectors.
+        hold: each value lasts until the next time; else linear in between.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[Any, ...]
+    hold: bool = False
+
+
+@dataclass(frozen=True)
 class Force:
     """A force and torque on a link, in steps with from - h/2 <= t_k < until - h/2; `point` in link coordinates [m]."""
 
     name: str
     link: str
-    force: Vec3 = (0.0, 0.0, 0.0)  # [N]
-    torque: Vec3 = (0.0, 0.0, 0.0)  # [N m]
+    force: Vec3 | Series = (0.0, 0.0, 0.0)  # [N]
+    torque: Vec3 | Series = (0.0, 0.0, 0.0)  # [N m]
     point: Vec3 = (0.0, 0.0, 0.0)
     frame: str = "world"  # world | link
     start: float = float("-inf")  # [s]
     until: float = float("inf")  # [s]
+    where: Where = Where()
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A frame on a link, or on WORLD, at which a constraint acts; `X_LP` its pose there."""
+
+    link: str
+    X_LP: Pose = Pose()
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """An entry of `constraints`, or a `mimic` of a joint: what its kind (kinds/constraints) takes of these.
+
+    `joints` of one degree of freedom with `coefficients`, `ratio`, `offset`, and bounds of their sum; or frames `a` and `b`.
+    """
+
+    name: str
+    kind: str
+    joints: tuple[str, ...] = ()
+    coefficients: tuple[float, ...] = ()
+    ratio: float = 1.0
+    offset: float = 0.0  # [m or rad]
+    lower: float = -math.inf
+    upper: float = math.inf
+    a: Attachment | None = None
+    b: Attachment | None = None
+    length: float = 0.0  # [m]
+    stiffness: float = math.inf  # [N/m]
+    damping: float = 0.0  # [N s/m]
+    unilateral: bool = False
     where: Where = Where()
 
 
@@ -166,22 +214,22 @@ class Actuator:
 
         u = clip(-kp (q - target) - kd (v - target_velocity) + feedforward, lowest, highest),
 
-    implicit in q and v; without gains u = `effort`.  `effort_limit` is the actuator's own bound; `lowest`, `highest` and
-    `effort` are what is left within it and the bound of the joint's sum; where several with gains share that bound, it is
-    `sum_bounds` of each of them.
+    implicit in q and v, with target, its velocity and feedforward of the step's start; without gains u = `effort`.
+    `effort_limit` is the actuator's own bound; `lowest`, `highest` and `effort` are what is left within it and the bound of
+    the joint's sum; where several with gains share that bound, it is `sum_bounds` of each of them.
     """
 
     name: str
     joint: str
     kp: float = 0.0  # [N/m or N m/rad]
     kd: float = 0.0  # [N s/m or N m s/rad]
-    target: float = 0.0  # [m or rad]
-    target_velocity: float = 0.0  # [m/s or rad/s]
-    feedforward: float = 0.0
+    target: float | Series = 0.0  # [m or rad]
+    target_velocity: float | Series = 0.0  # [m/s or rad/s]
+    feedforward: float | Series = 0.0
     effort_limit: float = math.inf
     lowest: float = -math.inf
     highest: float = math.inf
-    effort: float = 0.0
+    effort: float | Series = 0.0  # a Series is bounded in the step, with `effort_limit` and the joint's bound
     sum_bounds: tuple[float, float] | None = None
     where: Where = Where()
 
@@ -262,6 +310,7 @@ class Scene:
     world_shapes: tuple[Shape, ...] = ()
     forces: tuple[Force, ...] = ()
     actuators: tuple[Actuator, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     filters: tuple[tuple[str, str], ...] = ()  # pairs of link names (or WORLD), all patterns expanded
     nworld: int = 1
     seed: int = 0

@@ -27,7 +27,7 @@ def check_shapes(links: Iterable[Link], geometry: bool, report: Report) -> None:
 
 
 def warn_of_unenforced(joints: Iterable[Joint], report: Report) -> None:
-    """One warning for each file: velocity limits, dry friction and mimics that are read and not enforced yet."""
+    """One warning for each file: velocity limits that are read and not enforced yet."""
     found: dict[str, dict[str, list[Joint]]] = {}
     for joint in joints:
         if registry("joints")[joint.kind].moves:
@@ -45,7 +45,5 @@ def _unenforced(joint: Joint) -> list[str]:
     limit, free = joint.limit, Limit()
     given = {
         "velocity limits": limit.velocity != free.velocity,
-        "friction": joint.friction > 0.0,
-        "mimic": joint.mimic is not None,
     }
     return [name for name, there in given.items() if there]

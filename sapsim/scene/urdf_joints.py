@@ -1,4 +1,4 @@
-"""Joints of a URDF: types, ends, axes, limits, dynamics, mimics.  Limits, friction and mimics are kept for later use."""
+"""Joints of a URDF: types, ends, axes, limits, dynamics, mimics."""
 
 import math
 from collections.abc import Mapping

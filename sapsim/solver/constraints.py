@@ -1,7 +1,8 @@
-"""The rows of constraints beside contact: which are active in the step, and what is frozen for it.
+"""The scalar rows of constraints: which are active in the step, and what is frozen for it.
 
 Rows of all kinds stand in one pool in a fixed order, that of the result file: kind by kind, and within a kind as the scene has
-them.  A row acts on one degree of freedom, vc = J v over its 3-block.
+them; scalar rows first, then those of ties (solver/ties.py).  A scalar row acts on one degree of freedom, vc = J v over its
+3-block.
 """
 
 from functools import cache
@@ -17,10 +18,11 @@ from sapsim.solver.shared_bounds import make_shared_bounds
 
 ARRAYS = (
     "constraint_kind", "constraint_coordinate", "constraint_block", "constraint_J", "constraint_parameters",
+    "constraint_input_start", "constraint_input_place", "constraint_input", "signal",
     "q", "v_b", "dinv", *SHARED_BOUNDS,
 )  # fmt: skip
 FORM_ARRAYS = {"v_star": ("v_star_b",), "momentum": ()}
-SCALARS = (("nconstraint", "int"), ("ngroup", "int"), ("h", "real"))
+SCALARS = (("nscalar", "int"), ("ngroup", "int"), ("h", "real"))
 
 
 @cache
@@ -30,7 +32,7 @@ def make(R, form: str = "v_star") -> Stage:
     Kinds look ahead with v_star to leave out what the step cannot reach; where the form has none, nothing is out of reach.
     """
     real, vec3 = R.t, R.vec3
-    prepare = make_constraints(R)
+    prepare = make_constraints(R).prepare
     struct = make_struct("Constraints", R, ARRAYS + FORM_ARRAYS[form], SCALARS)
     bound = make_shared_bounds(R, struct)
 
@@ -47,12 +49,15 @@ def make(R, form: str = "v_star") -> Stage:
 
     @wp.func
     def constraints(s: struct, w: int, lane: int):
-        for r in range(lane, s.nconstraint, wp.block_dim()):
+        for r in range(lane, s.nscalar, wp.block_dim()):
             block = s.constraint_block[r]
             J = s.constraint_J[w, r]
             one = wp.cw_mul(J, J)  # picks the row's degree of freedom out of its block
+            p = s.constraint_parameters[w, r]
+            for i in range(s.constraint_input_start[r], s.constraint_input_start[r + 1]):
+                p[s.constraint_input_place[i]] = s.signal[w, s.constraint_input[i]]
             s.constraint_row[w, r] = prepare(
-                s.constraint_kind[r], s.h, s.constraint_parameters[w, r], wp.dot(one, vec3(s.dinv[w, block])),
+                s.constraint_kind[r], s.h, p, wp.dot(one, vec3(s.dinv[w, block])),
                 s.q[w, s.constraint_coordinate[r]], wp.dot(one, s.v_b[w, block]), free_velocity(s, w, block, one),
             )  # fmt: skip
         barrier()

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from sapsim.linalg.tree_product import make_A_times
+from sapsim.linalg.tree_blocks import make_tree_blocks
 
 FORMS = ("v_star", "momentum")
 ARRAYS = {"v_star": ("v_star_b", "Av_star"), "momentum": ("p_free", "tau_b")}
@@ -31,7 +31,7 @@ def make_form(R, struct, name: str) -> SimpleNamespace:
 
 def _make_v_star(R, struct) -> SimpleNamespace:
     real, vec3 = R.t, R.vec3
-    A_times = make_A_times(R)
+    A_times = make_tree_blocks(R, struct).times
 
     @wp.func
     def outside(s: struct, w: int, r: int) -> vec3:
@@ -40,13 +40,11 @@ def _make_v_star(R, struct) -> SimpleNamespace:
     @wp.func
     def start_tree(s: struct, w: int, p: int):
         t = s.part_tree[w, p]
-        first = s.tree_block_start[t]
-        nb = s.tree_block_start[t + 1] - first
-        for r in range(nb):
-            s.Av_star[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.v_star_b, first)
-            s.dv[w, first + r] = s.v_next_b[w, first + r] - s.v_star_b[w, first + r]
-        for r in range(nb):
-            s.momentum[w, first + r] = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
+        for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+            s.Av_star[w, r] = A_times(s, w, r, s.v_star_b)
+            s.dv[w, r] = s.v_next_b[w, r] - s.v_star_b[w, r]
+        for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+            s.momentum[w, r] = A_times(s, w, r, s.dv)
 
     @wp.func
     def free_momentum(s: struct, w: int, r: int) -> vec3:

@@ -3,7 +3,7 @@
     l = 1/2 (v - v_star)' A (v - v_star) + sum_i l_i(J_i v),     grad = A (v - v_star) - J' gamma = momentum - J' gamma
     residual = ||D grad||,  scale = max(||D A v||, ||D J' gamma||),  D = diag(A)^-1/2   (sap_formulas 4.3)
 
-Contacts and active constraints are summed in 32 strided partial sums whatever the number of lanes; trees in the order of
+Contacts, ties and active constraints are summed in 32 strided partial sums whatever the number of lanes; trees in the order of
 participation.  How the momentum starts, and what it costs, is the matter of the problem's form (solver/forms.py).
 """
 
@@ -11,20 +11,20 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from sapsim.linalg.tree_product import make_A_times
+from sapsim.linalg.tree_blocks import make_tree_blocks
 
 SUMS = 32
 
 
-def make_gradient(R, struct, law, bounded, form):
+def make_gradient(R, struct, law, bounded, form, ties):
     """wp.funcs over the Newton struct; each of them is one phase between barriers."""
     real, vec3, vec4 = R.t, R.vec3, R.vec4
     vectors = wp.array2d(dtype=vec3)
-    A_times = make_A_times(R)
+    A_times = make_tree_blocks(R, struct).times
 
     @wp.func
     def contact_times(s: struct, w: int, c: int, x: vectors) -> vec3:
-        """J x of contact c."""
+        """J x of contact c, or of an item of a tie."""
         entries = s.contact_entries[w, c]
         y = vec3(real(0.0))
         for e in range(c * s.slots, c * s.slots + entries[0] + entries[1]):
@@ -32,8 +32,22 @@ def make_gradient(R, struct, law, bounded, form):
         return y
 
     @wp.func
+    def start_items(s: struct, w: int, lane: int):
+        """vc = J v at the guess v0, of items of ties; it is carried along by alpha dvc afterwards.
+
+        So the rounding of J v, a sum that cancels where bodies move fast along a constraint, stays the same in all iterations:
+        a rigid row turns a change of vc by 1e-7 into an impulse 4000 times larger, and float32 would not converge.
+        """
+        for i in range(lane, s.nitem, wp.block_dim()):
+            c = s.ncontact[w] + i
+            s.vc[w, c] = contact_times(s, w, c, s.v_b)
+
+    @wp.func
     def move(s: struct, w: int, lane: int, alpha: real):
-        """v <- v + alpha dv, and its momentum."""
+        """v <- v + alpha dv, its momentum, and vc of ties."""
+        for i in range(lane, s.nitem, wp.block_dim()):
+            c = s.ncontact[w] + i
+            s.vc[w, c] = s.vc[w, c] + alpha * s.dvc[w, c]
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
@@ -41,11 +55,26 @@ def make_gradient(R, struct, law, bounded, form):
                 s.momentum[w, r] = s.momentum[w, r] + alpha * s.Adv[w, r]
 
     @wp.func
+    def nsum(s: struct, w: int) -> int:
+        """Partial sums that are in use."""
+        return wp.min(wp.max(s.ncontact[w], wp.max(s.nactive[w], s.nitem)), wp.static(SUMS))
+
+    @wp.func
+    def at_item(s: struct, w: int, i: int, c: int) -> real:
+        """gamma of an item of a tie at place c, and the impulses of its rows; returns its cost."""
+        vc = s.vc[w, c]
+        gamma = ties.gamma(s, w, i, vc)
+        s.gamma[w, c] = gamma
+        for r in range(s.item_row[i], s.item_row[i + 1]):
+            s.constraint_gamma[w, r] = gamma[r - s.item_row[i]]
+        return ties.cost(s, w, i, vc)
+
+    @wp.func
     def at_contacts(s: struct, w: int, lane: int):
-        """vc, gamma, and partial sums of the cost, of contacts and active constraints."""
+        """vc, gamma, and partial sums of the cost, of contacts, ties and active constraints."""
         n = s.ncontact[w]
         m = s.nactive[w]
-        for p in range(lane, wp.min(wp.max(n, m), wp.static(SUMS)), wp.block_dim()):
+        for p in range(lane, nsum(s, w), wp.block_dim()):
             cost = real(0.0)
             for c in range(p, n, wp.static(SUMS)):
                 row = s.contact_row[w, c]
@@ -53,6 +82,8 @@ def make_gradient(R, struct, law, bounded, form):
                 s.vc[w, c] = vc
                 s.gamma[w, c] = law.gamma(row, vc)
                 cost += law.cost(row, vc)
+            for i in range(p, s.nitem, wp.static(SUMS)):
+                cost += at_item(s, w, i, n + i)
             for i in range(p, m, wp.static(SUMS)):
                 r = s.active_constraint[w, i]
                 bounds = s.constraint_row[w, r]
@@ -64,7 +95,7 @@ def make_gradient(R, struct, law, bounded, form):
 
     @wp.func
     def generalized_impulse(s: struct, w: int, p: int):
-        """grad <- J' gamma over the tree's own contact sides and constraints; of those that are not active gamma is zero."""
+        """grad <- J' gamma over the tree's own sides of contacts and ties, and its constraints; zero where not active."""
         for i in range(s.part_start[w, p], s.part_start[w, p + 1]):
             side = s.part_side[w, i]
             c = side // 2
@@ -109,7 +140,7 @@ def make_gradient(R, struct, law, bounded, form):
     @wp.func
     def sum_contacts(s: struct, w: int) -> vec3:
         total = vec3(real(0.0))
-        for p in range(wp.min(wp.max(s.ncontact[w], s.nactive[w]), wp.static(SUMS))):
+        for p in range(nsum(s, w)):
             total += s.lane_sum[w, p]
         return total
 
@@ -122,8 +153,8 @@ def make_gradient(R, struct, law, bounded, form):
 
     @wp.func
     def along_contacts(s: struct, w: int, lane: int):
-        """dvc = J dv, of contacts and active constraints."""
-        for c in range(lane, s.ncontact[w], wp.block_dim()):
+        """dvc = J dv, of contacts, ties and active constraints."""
+        for c in range(lane, s.ncontact[w] + s.nitem, wp.block_dim()):
             s.dvc[w, c] = contact_times(s, w, c, s.dv)
         for i in range(lane, s.nactive[w], wp.block_dim()):
             r = s.active_constraint[w, i]
@@ -134,20 +165,20 @@ def make_gradient(R, struct, law, bounded, form):
         """A dv, and per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
-            first = s.tree_block_start[t]
-            nb = s.tree_block_start[t + 1] - first
             sums = vec4(real(0.0))
-            for r in range(nb):
-                dv = s.dv[w, first + r]
-                Adv = A_times(s.A, w, s.tree_A_start[t], nb, r, s.dv, first)
-                s.Adv[w, first + r] = Adv
-                sums += vec4(wp.dot(dv, s.momentum[w, first + r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, first + r]), real(0.0))
+            for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
+                dv = s.dv[w, r]
+                Adv = A_times(s, w, r, s.dv)
+                s.Adv[w, r] = Adv
+                sums += vec4(wp.dot(dv, s.momentum[w, r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, r]), real(0.0))
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(
+        start_items=start_items,
         move=move,
         at_contacts=at_contacts,
         at_trees=at_trees,
+        nsum=nsum,
         sum_contacts=sum_contacts,
         sum_trees=sum_trees,
         along_contacts=along_contacts,

@@ -9,15 +9,21 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.tree_blocks import make_tree_blocks
 
-def make_hessian(R, struct, law, bounded):
-    """wp.funcs curvature(s, w, lane), which evaluates G of every contact and active constraint, and assemble(s, w, lane)."""
+
+def make_hessian(R, struct, law, bounded, ties):
+    """wp.funcs curvature(s, w, lane), which evaluates G of contacts, ties and active constraints, and assemble(s, w, lane)."""
     real, mat33 = R.t, R.mat33
+    A_block = make_tree_blocks(R, struct).block
 
     @wp.func
     def curvature(s: struct, w: int, lane: int):
         for c in range(lane, s.ncontact[w], wp.block_dim()):
             s.G[w, c] = law.hessian(s.contact_row[w, c], s.vc[w, c])
+        for i in range(lane, s.nitem, wp.block_dim()):
+            c = s.ncontact[w] + i
+            s.G[w, c] = wp.diag(ties.hessian(s, w, i, s.vc[w, c]))
         for i in range(lane, s.nactive[w], wp.block_dim()):
             r = s.active_constraint[w, i]
             s.constraint_G[w, r] = bounded.hessian(s.constraint_row[w, r], s.constraint_vc[w, r])
@@ -25,8 +31,9 @@ def make_hessian(R, struct, law, bounded):
     @wp.func
     def start_column(s: struct, w: int, e: int, t: int, q: int, nb: int):
         base = s.column_base[w, e] + q
+        first = s.tree_block_start[t]
         for r in range(q, nb):
-            s.H[w, base + r * nb] = s.A[w, s.tree_A_start[t] + (r * (r + 1)) // 2 + q]
+            s.H[w, base + r * nb] = A_block(s, w, first + r, first + q)
         for x in range(nb, nb + s.row_start[w, e + 1] - s.row_start[w, e]):
             s.H[w, base + x * nb] = mat33(real(0.0))
 

@@ -23,26 +23,31 @@ SHRINK = 0.8
 ARMIJO = 1.0e-4
 
 
-def make_line_search(R, struct, law, bounded, gradient):
+def make_line_search(R, struct, law, bounded, ties, gradient):
     """wp.funcs exact and backtracking (s, w, lane, m0, l0, b, a, slope0) -> (alpha, iterations, ok).
 
     m0 is the momentum cost at alpha = 0, l0 the whole cost, slope0 = phi'(0) < 0.
     """
     real, vec3 = R.t, R.vec3
-    sum_contacts = gradient.sum_contacts
+    sum_contacts, nsum = gradient.sum_contacts, gradient.nsum
 
     @wp.func
     def evaluate(s: struct, w: int, lane: int, alpha: real) -> vec3:
-        """Sums over contacts and active constraints: (l_i, dvc . gamma, dvc' G dvc)."""
+        """Sums over contacts, ties and active constraints: (l_i, dvc . gamma, dvc' G dvc)."""
         n = s.ncontact[w]
         m = s.nactive[w]
-        for p in range(lane, wp.min(wp.max(n, m), 32), wp.block_dim()):
+        for p in range(lane, nsum(s, w), wp.block_dim()):
             acc = vec3(real(0.0))
             for c in range(p, n, 32):
                 row = s.contact_row[w, c]
                 dvc = s.dvc[w, c]
                 vc = s.vc[w, c] + alpha * dvc
                 acc += vec3(law.cost(row, vc), wp.dot(dvc, law.gamma(row, vc)), wp.dot(dvc, law.hessian(row, vc) * dvc))
+            for i in range(p, s.nitem, 32):
+                dvc = s.dvc[w, n + i]
+                vc = s.vc[w, n + i] + alpha * dvc
+                G = ties.hessian(s, w, i, vc)
+                acc += vec3(ties.cost(s, w, i, vc), wp.dot(dvc, ties.gamma(s, w, i, vc)), wp.dot(dvc, wp.cw_mul(G, dvc)))
             for i in range(p, m, 32):
                 r = s.active_constraint[w, i]
                 bounds = s.constraint_row[w, r]

@@ -20,6 +20,7 @@ from sapsim.kinds.base import registry
 from sapsim.kinds.constraints._bounded import make_bounded
 from sapsim.linalg.block_sparse import make_block_sparse
 from sapsim.linalg.elimination import make_elimination
+from sapsim.linalg.tree_blocks import ARRAYS as BLOCKS
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage, variant
@@ -27,23 +28,24 @@ from sapsim.solver import forms
 from sapsim.solver.gradient import make_gradient
 from sapsim.solver.hessian import make_hessian
 from sapsim.solver.line_search import make_line_search
+from sapsim.solver.tie_rows import make_tie_rows
 from sapsim.status import StepStatus
 
 ARRAYS = (
-    "tree_block_start", "tree_A_start", "A", "dinv", "v_b", "v_next_b", "stopped",
+    "tree_block_start", *BLOCKS, "dinv", "v_b", "v_next_b", "stopped",
     "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
     "npart", "part_tree", "tree_part", "part_start", "part_side",
     "vc", "dvc", "gamma", "G", "grad", "momentum", "Adv", "dv", "part_sum", "lane_sum",
     "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
     "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
     "constraint_row", "constraint_J", "constraint_block", "tree_constraint_start", "tree_constraint", "nactive",
-    "active_constraint",
+    "active_constraint", "item_row",
     "constraint_vc", "constraint_dvc", "constraint_gamma", "constraint_G",
     "solve_int", "solve_real", "need",
 )  # fmt: skip
 SCALARS = (
-    ("nblock", "int"), ("nconstraint", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"), ("max_iterations", "int"),
-    ("backtracking", "int"),
+    ("nblock", "int"), ("nconstraint", "int"), ("nitem", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"),
+    ("max_iterations", "int"), ("backtracking", "int"),
     ("absolute_tolerance", "real"), ("relative_tolerance", "real"),
     ("cost_absolute_tolerance", "real"), ("cost_relative_tolerance", "real"),
 )  # fmt: skip
@@ -59,14 +61,15 @@ def make_parts(R, law_name: str, form_name: str) -> SimpleNamespace:
     scalars = SCALARS + forms.SCALARS[form_name]
     struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name], scalars)
     form = forms.make_form(R, struct, form_name)
-    gradient = make_gradient(R, struct, law, bounded, form)
+    ties = make_tie_rows(R, struct, bounded)
+    gradient = make_gradient(R, struct, law, bounded, form, ties)
     return SimpleNamespace(
         struct=struct,
         scalars=scalars,
         form=form,
         gradient=gradient,
-        hessian=make_hessian(R, struct, law, bounded),
-        search=make_line_search(R, struct, law, bounded, gradient),
+        hessian=make_hessian(R, struct, law, bounded, ties),
+        search=make_line_search(R, struct, law, bounded, ties, gradient),
         symbolic=make_elimination(struct),
         sparse=make_block_sparse(R, struct),
     )
@@ -93,6 +96,7 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.v_next_b[w, r] = s.v_b[w, r]
             form.start_tree(s, w, p)
+        gradient.start_items(s, w, lane)
         barrier()
 
     @wp.func

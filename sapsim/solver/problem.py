@@ -73,13 +73,13 @@ PARTICIPANT_ARRAYS = (
     "ncontact", "contact_tree", "npart", "tree_part", "part_tree", "part_start", "part_side",
     "constraint_tree", "constraint_row", "nactive", "active_constraint",
 )  # fmt: skip
-PARTICIPANT_SCALARS = (("ntree", "int"), ("nconstraint", "int"))
+PARTICIPANT_SCALARS = (("ntree", "int"), ("nscalar", "int"), ("nitem", "int"))
 
 
 @cache
 def make_participants(R, form: str = "v_star") -> Stage:
-    """The stage `participants`: trees with contacts or active constraints, numbered in order of first use, and the contact
-    sides of each; and the list of active constraints.  In the momentum form all other trees come behind them."""
+    """The stage `participants`: trees with contacts or active constraints, numbered in order of first use, and the sides of
+    contacts and ties of each; and the list of active scalar constraints.  In the momentum form all other trees come behind."""
     real = R.t
     struct = make_struct("Participants", R, PARTICIPANT_ARRAYS, PARTICIPANT_SCALARS)
 
@@ -87,7 +87,7 @@ def make_participants(R, form: str = "v_star") -> Stage:
     def number_trees(s: struct, w: int) -> int:
         """Numbers the trees and leaves the count of sides of part p in part_start[p + 1]."""
         n = int(0)
-        for c in range(s.ncontact[w]):
+        for c in range(s.ncontact[w] + s.nitem):
             trees = s.contact_tree[w, c]
             for side in range(2):
                 t = trees[side]
@@ -104,9 +104,9 @@ def make_participants(R, form: str = "v_star") -> Stage:
 
     @wp.func
     def number_constrained(s: struct, w: int, n: int) -> int:
-        """Lists the active constraints and numbers the trees that have no contact; returns how many trees there are now."""
+        """Lists active scalar constraints and numbers trees that have no contact or tie; returns the number of trees."""
         active = int(0)
-        for r in range(s.nconstraint):
+        for r in range(s.nscalar):
             if s.constraint_row[w, r][0] > real(0.0):
                 s.active_constraint[w, active] = r
                 active += 1
@@ -142,7 +142,7 @@ def make_participants(R, form: str = "v_star") -> Stage:
             s.part_start[w, p + 1] = s.part_start[w, p] + s.part_start[w, p + 1]
         total = s.part_start[w, n]
         # backwards, so that each part's end moves down to its start and its sides ascend
-        count = s.ncontact[w]
+        count = s.ncontact[w] + s.nitem
         for i in range(2 * count):
             side = 2 * count - 1 - i
             t = s.contact_tree[w, side // 2][side % 2]

@@ -37,7 +37,9 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
         barrier()
         for p in range(lane, s.npart[w], wp.block_dim()):
             form.start_tree(s, w, p)
+        gradient.start_items(s, w, lane)
         barrier()
+        gradient.along_contacts(s, w, lane)
         gradient.along_trees(s, w, lane)
         barrier()
         gradient.move(s, w, lane, real(1.0))

@@ -11,7 +11,7 @@ linear between the places where a row meets one of its own bounds.
 
 import warp as wp
 
-ARRAYS = ("group_start", "group_constraint", "group_bounds", "constraint_row")
+ARRAYS = ("group_start", "group_constraint", "group_bounds", "group_dof", "effort_start", "drive_range", "constraint_row")
 
 
 def make_shared_bounds(R, struct):
@@ -79,6 +79,9 @@ def make_shared_bounds(R, struct):
     @wp.func
     def bound(s: struct, w: int, g: int, h: real):
         bounds = s.group_bounds[w, g]
+        k = s.group_dof[g]
+        if s.effort_start[k + 1] > s.effort_start[k]:  # beside efforts that change
+            bounds = s.drive_range[w, k]
         v_high = velocity_at(s, w, g, h * bounds[0])
         v_low = velocity_at(s, w, g, h * bounds[1])
         for i in range(s.group_start[g], s.group_start[g + 1]):

@@ -51,6 +51,7 @@ class Block:
     residual_scale: np.ndarray  # (R, W) [J^0.5]
     cost: np.ndarray  # (R, W) [J]
     status: np.ndarray  # (R, W) uint32
+    energy: np.ndarray  # (R, W, 3) [J] kinetic, potential, elastic; zero without channel energy
     constraint_impulse: np.ndarray  # (R, W, nconstraint) [N s or N m s] of the last step of a row
     # (R, W, njoint, 6) [N m, N] of the last step of a row, on the child link at its origin, in its axes at that step's start;
     # NaN in a step that failed or was not made; njoint = 0 unless the scene records reactions

@@ -26,13 +26,15 @@ class Capacity:
     rows: int
 
     def sizes(self, model: Model) -> dict[str, int]:
-        """The dimension symbols of fields.py that depend on it."""
+        """The dimension symbols of fields.py that depend on it.  Items of ties stand behind the contacts."""
+        items = self.contacts + model.sizes["nitem"]
         return {
             "cnear": self.near,
             "cpoint": SLOTS * self.near,
             "ccontact": self.contacts,
-            "cjac": model.slots * self.contacts,
-            "cside": 2 * self.contacts,
+            "citem": items,
+            "cjac": model.slots * items,
+            "cside": 2 * items,
             "chess": self.hessian,
             "crow": self.rows,
         }

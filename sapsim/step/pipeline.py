@@ -10,18 +10,19 @@ from typing import Any
 import warp as wp
 
 from sapsim.collide import broadphase, narrowphase
-from sapsim.dynamics import crba, forces, free_momentum, free_motion, kinematics, rne, velocities
+from sapsim.dynamics import crba, forces, free_momentum, free_motion, inputs, kinematics, rne, velocities
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
-from sapsim.solver import constraints, jacobian, newton, problem
-from sapsim.step import integrate, reactions, record
+from sapsim.solver import constraints, jacobian, newton, problem, ties
+from sapsim.step import energy, integrate, reactions, record
 
 
 def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
     """The stages of one step with a contact law and a form of the problem (solver/forms.py), in order."""
     free = {"v_star": free_motion, "momentum": free_momentum}[form]
     return [
+        inputs.make(R),
         forces.make(R),
         rne.make(R),
         crba.make(R),
@@ -31,6 +32,7 @@ def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
         jacobian.make(R),
         problem.make_law(R, law),
         constraints.make(R, form),
+        ties.make(R, form),
         problem.make_participants(R, form),
         newton.make(R, law, form),
         reactions.make(R),
@@ -49,7 +51,7 @@ def begin_stages(R: Real) -> list[Stage]:
 
 def all_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
     """Every stage that a run can launch, once."""
-    return list({s.name: s for s in step_stages(R, law, form) + begin_stages(R)}.values())
+    return list({s.name: s for s in [*step_stages(R, law, form), *begin_stages(R), energy.make(R)]}.values())
 
 
 @dataclass

@@ -1,11 +1,11 @@
 """Reaction wrenches: the torque and force that the parent side of every joint exerts on its child link (channel `reactions`).
 
-Cut off at the joint of link L, the links that hang on it move under that wrench, gravity, applied forces and contacts only;
-what acts along joints among them (actuators, limits, springs, damping) cancels in pairs.  So Newton and Euler's equations of
-these links, at the state q0, v0 of the step's start and with the acceleration that the step made, give the wrench (inverse
-dynamics, Featherstone 2008, chapter 5):
+Cut off at the joint of link L, the links that hang on it move under that wrench, gravity, applied forces, contacts and ties
+between links only; what acts along joints among them (actuators, limits, springs, damping, couplers, tendons) cancels in pairs.
+So Newton and Euler's equations of these links, at the state q0, v0 of the step's start and with the acceleration that the step
+made, give the wrench (inverse dynamics, Featherstone 2008, chapter 5):
 
-    F_L = sum over L and all links that hang on it of  (m a, I alpha + omega x I omega) - applied - contact impulses / h,
+    F_L = sum over L and all links that hang on it of  (m a, I alpha + omega x I omega) - applied - impulses / h,
     vdot = (v_next - v0) / h
 
 each moved to the origin Lo of the child's frame, in which the result is written: Drake's reaction force, on the child at its
@@ -29,6 +29,7 @@ from sapsim.math.block import barrier
 from sapsim.math.spatial import make_spatial
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
+from sapsim.solver.ties import FRAMES, make_frames
 from sapsim.step.record import row_of_step
 
 ARRAYS = (
@@ -38,11 +39,12 @@ ARRAYS = (
     "p_WB", "R_WB", "V_WB", "A_WB", "p_WT", "S_T", "v", "v_next",
     "force_link", *APPLIED,
     "pair_a", "pair_b", "shape_link", "ncontact", "contact_pair", "contact_p", "contact_R_WC", "gamma",
+    "tie_link_a", "tie_link_b", "tie_item", "item_row", "constraint_row", *FRAMES,
     "row_offset", "reaction",
 )  # fmt: skip
 SCALARS = (
-    ("nreaction", "int"), ("nroot", "int"), ("nforce", "int"), ("every", "int"), ("last_step", "int"), ("crow", "int"),
-    ("h", "real"),
+    ("nreaction", "int"), ("nroot", "int"), ("nforce", "int"), ("ntie", "int"), ("every", "int"), ("last_step", "int"),
+    ("crow", "int"), ("h", "real"),
 )  # fmt: skip
 
 
@@ -154,11 +156,13 @@ def _make_needed(R, struct, placed):
 
 
 def _make_acting(R, struct, placed):
-    """wp.func acting(s, w, lane): takes off what applied forces and contacts do to each link; a lane owns every n-th link."""
-    vec3, vec6 = R.vec3, R.vec6
+    """wp.func acting(s, w, lane): takes off what applied forces, contacts and ties do to each link; a lane owns every n-th
+    link."""
+    real, vec3, vec6 = R.t, R.vec3, R.vec6
     spatial = make_spatial(R)
     top, bottom, join = spatial.top, spatial.bottom, spatial.join
     applied = make_applied(R, struct)
+    frames_of = make_frames(R, struct)
 
     @wp.func
     def own(i: int, lane: int) -> bool:
@@ -168,6 +172,33 @@ def _make_acting(R, struct, placed):
     def take_off(s: struct, w: int, i: int, p: vec3, f: vec3):
         """Force f on link i at the point p of the world."""
         s.reaction[w, i] = s.reaction[w, i] - join(wp.cross(p - placed.origin(s, w, i), f), f)
+
+    @wp.func
+    def take_off_tie(s: struct, w: int, t: int, i: int, lane: int):
+        """What item i of tie t does to its two links: D' gamma / h at its point of B, and the opposite at that of A."""
+        D, _, p_a, p_b, turns = frames_of(s, w, t, i - s.tie_item[t])
+        f = wp.transpose(D) * s.gamma[w, s.ncontact[w] + i] / s.h
+        a = s.tie_link_a[t]
+        b = s.tie_link_b[t]
+        if own(a, lane):
+            if turns == 1:
+                s.reaction[w, a] = s.reaction[w, a] + join(f, vec3())
+            else:
+                take_off(s, w, a, p_a, -f)
+        if own(b, lane):
+            if turns == 1:
+                s.reaction[w, b] = s.reaction[w, b] - join(f, vec3())
+            else:
+                take_off(s, w, b, p_b, f)
+
+    @wp.func
+    def ties(s: struct, w: int, lane: int):
+        for t in range(s.ntie):
+            # a tie over joint coordinates acts along joints and has no links
+            if own(s.tie_link_a[t], lane) or own(s.tie_link_b[t], lane):
+                for i in range(s.tie_item[t], s.tie_item[t + 1]):
+                    if s.constraint_row[w, s.item_row[i]][0] > real(0.0):
+                        take_off_tie(s, w, t, i, lane)
 
     @wp.func
     def acting(s: struct, w: int, lane: int):
@@ -187,6 +218,7 @@ def _make_acting(R, struct, placed):
                     take_off(s, w, a, s.contact_p[w, c], -f)
                 if own(b, lane):
                     take_off(s, w, b, s.contact_p[w, c], f)
+        ties(s, w, lane)
 
     return acting
 

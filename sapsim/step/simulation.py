@@ -16,8 +16,8 @@ from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
 from sapsim.model.build import build
 from sapsim.model.fields import FIELDS
+from sapsim.step import energy, record, softened
 from sapsim.step import fused as fused_step
-from sapsim.step import record, softened
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
@@ -45,16 +45,18 @@ class Simulation:
         precision: str = "float64",
         lanes: int | None = None,
         fused: bool | None = None,
+        factor: str = "auto",
     ):
         """Builds the model and allocates.  `lanes` (a block's threads) and `fused` (one kernel instead of captured graphs)
-        change how fast it runs and not one bit of what comes out.  Raises MachineError where the device is missing or too
-        small.
+        change how fast it runs and not one bit of what comes out.  `factor` is how mass matrices are factorised: "dense",
+        "sparse", or "auto", which chooses for each tree (model/trees.py).  Raises MachineError where the device is missing or
+        too small.
         """
         self.scene = scene = for_precision(scene, precision)
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)
-        self.model = build(scene)
+        self.model = build(scene, factor)
         self.R = real(precision)
         self._variant = (self.R, scene.contact.law, scene.solver.form)
         on_gpu = self.device.startswith("cuda")
@@ -205,7 +207,7 @@ class Simulation:
         self.arrays["merged"].assign(merged)
         self.arrays["merged_real"].zero_()
         self._launcher.launch(record.make_state(self.R))
-        return fetch_rows(self.arrays, self.model, 1)
+        return self._fetch(1)
 
     # ---- stepping ----------------------------------------------------------------------------------------------------
 
@@ -236,6 +238,14 @@ class Simulation:
             self._grow(larger)
         self.steps_done = start + n
         nrow = self.steps_done // every - start // every + int(self.steps_done == last and last % every != 0)
+        return self._fetch(nrow)
+
+    def _fetch(self, nrow: int) -> Block:
+        """The first rows of the record arrays, with their energies where the scene records them."""
+        if "energy" in self.scene.output.channels:
+            stage = energy.make(self.R)
+            bound = self.arrays.bind(stage.struct, nbody=self.model.sizes["nbody"], nrow=nrow)
+            self._launcher.launch_kernel(stage.kernel, [bound])
         return fetch_rows(self.arrays, self.model, nrow)
 
     def _grow(self, capacity) -> None:

@@ -149,3 +149,22 @@ def derivative(f: Callable[[float], np.ndarray], step: float) -> np.ndarray:
     """f'(0) by central differences of sixth order: error step^6 f^(7) / 140, and round-off of f over step."""
     d1, d2, d3 = (f(k * step) - f(-k * step) for k in (1, 2, 3))
     return (45.0 * d1 - 9.0 * d2 + d3) / (60.0 * step)
+
+
+def subtrees_moved_at_once(d: Dynamics) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Degrees of freedom in groups whose subtrees are disjoint, and what each is answerable for.
+
+    Each group is (dofs (k,), members (k, nbody)): members[i, b] is 1 where dof i moves body b; bodies that none of the group
+    moves belong to the first, so that every body belongs to one.
+    """
+    moves = d.moves_body().T  # (nv, nbody)
+    m = d.model.arrays
+    above = moves[:, np.asarray(m["dof_to_body"], int)].sum(axis=0)  # dofs on the path, those of the same joint with it
+    order = above - np.asarray(m["body_nv"], int)[np.asarray(m["dof_to_body"], int)] + np.asarray(m["dof_entry"], int)
+    groups = []
+    for depth in range(int(order.max(initial=-1)) + 1):
+        dofs = np.flatnonzero(order == depth)
+        members = moves[dofs].astype(float)
+        members[:1] += 1.0 - members.sum(axis=0)
+        groups.append((dofs, members))
+    return groups

@@ -7,6 +7,7 @@ contacts and solver statistics of the rows.
 import h5py
 import numpy as np
 import pytest
+import yaml
 
 from sapsim.record.writer import Recorder
 from sapsim.reference.spatial import quaternion_to_rotation
@@ -48,6 +49,29 @@ models:
 instances: {hammer: {model: hammer, pose: {xyz: [-0.3, 0.2, 0.15]}, joint_q: {pivot: 0.3}, joint_qd: {pivot: 3.0}}}
 actuators: {raise: {joint: hammer/pivot, kp: 30, kd: 0.5, target: 0.3, effort_limit: 1.5}}
 """
+# What joins the hammer, the free bodies and the world: rows of every kind.
+TIES = """
+constraints:
+  crank: {type: coupler, joints: [hammer/pivot, hammer/grip], ratio: 30, offset: 0.3}
+  cord: {type: tendon, joints: [hammer/pivot, hammer/grip], coefficients: [0.1, 1], upper: 0.03, stiffness: 2000, damping: 5}
+  rod: {type: distance, a: {link: cube, point: [0.05, 0, 0]}, b: {link: slab, point: [0, 0.05, 0]}, length: 0.1}
+  string: {type: distance, a: {link: world, point: [0, 0, 2]}, b: {link: high}, length: 0.502, unilateral: true}
+  swivel: {type: ball, a: {link: ball, point: [0.05, 0, 0]}, b: {link: cap}}
+  splice: {type: weld, a: {link: high, point: [0.06, 0, 0]}, b: {link: tip, point: [-0.06, 0, 0]}}
+"""
+EXTRA = """
+  cap: {sphere: 0.02, mass: 0.05, material: wood, pose: {xyz: [0.22, -0.08, 0.0605]}}
+  tip: {sphere: 0.05, mass: 0.2, material: wood, pose: {xyz: [0.12, 0, 1.5]}}
+"""
+
+
+def tied(law: str, chain: bool = True) -> str:
+    """The scene with ties and dry friction; without the chain, of free bodies alone."""
+    text = SCENE.replace("CHAIN", EXTRA.strip("\n") + "\nCHAIN").replace("LAW", law)
+    ties = TIES if chain else "\n".join(line for line in TIES.splitlines() if "hammer" not in line)
+    return text.replace("CHAIN", CHAIN * chain + ties + "\nfilter: [[cap, ball], [tip, high]]\n").replace(
+        "armature: 0.001,", "armature: 0.001, friction: 0.05,"
+    )
 
 
 def run(folder, text: str, *overrides: str) -> dict:
@@ -78,12 +102,12 @@ def row_contacts(file: dict, row: int) -> slice:
     return slice(start, start + count)
 
 
-@pytest.fixture(scope="module", params=["lagged", "sap", "similar"])
+@pytest.fixture(scope="module", params=["lagged", "sap", "similar", "lagged-tied", "sap-tied"])
 def certified(request, tmp_path_factory):
-    """One run with default tolerances, of free bodies and a jointed chain."""
+    """One run with default tolerances, of free bodies and a jointed chain; and of those with constraints of every kind."""
     folder = tmp_path_factory.mktemp("certificate")
-    text = SCENE.replace("LAW", request.param).replace("CHAIN", CHAIN)
-    file = run(folder, text)
+    law, _, ties = request.param.partition("-")
+    file = run(folder, tied(law) if ties else SCENE.replace("LAW", law).replace("CHAIN", CHAIN))
     return file, Twin(scene_of(file, folder))
 
 
@@ -117,8 +141,13 @@ def test_steps_can_be_solved_again(certified):
         assert file["solver/status"][row, 0] == result.status
         assert result.velocity_error(twin.internal(result.q, file["state/joint_qd"][row, 0])) <= 1e-9
         iterated += result.iterations
-    assert list(file["constraints/kind"]) == ["limit"] * 4 + ["pd"]
-    assert np.any(file["constraints/impulse"][:, 0], axis=0).sum() >= 2  # a limit, and the drive
+    kinds, acting = list(file["constraints/kind"]), np.any(file["constraints/impulse"][:, 0], axis=0)
+    assert kinds[:5] == ["limit"] * 4 + ["pd"]
+    if len(kinds) == 5:
+        assert acting.sum() >= 2  # a limit, and the drive
+    else:
+        ties = ["coupler"] + ["distance"] * 2 + ["ball"] * 3 + ["weld"] * 6 + ["tendon"]
+        assert kinds[5:] == ["dry_friction", *ties] and acting[5:].all()
     assert iterated > 20  # the run is not one long fall
 
 
@@ -144,7 +173,43 @@ class Books:
         impulse, point = self.file["contacts/impulse"][at], self.file["contacts/point"][at]
         sign = 1.0 * (self.file["contacts/body_b"][at] == link) - 1.0 * (self.file["contacts/body_a"][at] == link)
         arm = point - self.file["state/body_q"][row - 1, 0, link, :3]
-        return sign @ impulse, sign @ np.cross(arm, impulse)
+        force, moment = self.tie_impulses(row, link)
+        return sign @ impulse + force, sign @ np.cross(arm, impulse) + moment
+
+    def place(self, row: int, link: str, point) -> np.ndarray:
+        """A point of a link, or of the world, in world at the row."""
+        if link == "world":
+            return np.array(point, float)
+        p, q = np.split(self.file["state/body_q"][row, 0, list(self.file["body"]).index(link)], [3])
+        return p + quaternion_to_rotation(q) @ np.array(point, float)
+
+    def tie_impulses(self, row: int, link: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum of the impulses that ties between points make on a link, and of their moments about its com.
+
+        The points are those of the step's start: of a distance along their line, of a ball at each point, of a weld in the
+        middle, with an impulse of rotation beside.
+        """
+        force, moment = np.zeros(3), np.zeros(3)
+        if "constraints/name" not in self.file:
+            return force, moment
+        name, centre = self.file["body"][link], self.file["state/body_q"][row - 1, 0, link, :3]
+        rows = [str(x).partition(":")[0] for x in self.file["constraints/name"]]
+        for key, c in yaml.safe_load(self.file["config/scene_yaml"]).get("constraints", {}).items():
+            ends = [c[side]["link"] for side in "ab" if side in c]
+            if name not in ends:
+                continue
+            gamma = self.file["constraints/impulse"][row, 0, [r == key for r in rows]]
+            points = [self.place(row - 1, c[side]["link"], c[side].get("point", [0, 0, 0])) for side in "ab"]
+            side = ends.index(name)
+            sign, at = (-1.0, 1.0)[side], points[side]
+            turn = np.zeros(3)
+            if len(gamma) == 1:
+                gamma = gamma[0] * (points[1] - points[0]) / np.linalg.norm(points[1] - points[0])
+            if len(gamma) == 6:
+                turn, gamma, at = gamma[:3], gamma[3:], 0.5 * (points[0] + points[1])
+            force = force + sign * gamma
+            moment = moment + sign * (turn + np.cross(at - centre, gamma))
+        return force, moment
 
     def linear(self, row: int, link: int) -> tuple[np.ndarray, float]:
         """m dv - h m g - impulses [N s], and the size of its terms."""
@@ -176,13 +241,15 @@ def test_linear_book_closes_to_the_recorded_residual(certified):
         assert np.linalg.norm(total) <= np.sqrt(total_mass) * residual + 1e-12 * total_size
 
 
-@pytest.mark.parametrize("law", ["lagged", "sap", "similar"])
+@pytest.mark.parametrize("law", ["lagged", "sap", "similar", "lagged-tied", "sap-tied"])
 def test_books_close_at_a_tight_tolerance(law, tmp_path):
     """At relative_tolerance 1e-13 linear and angular momentum close within 1e-10 of the momentum's scale."""
-    text = SCENE.replace("LAW", law).replace("CHAIN", "")
+    law, _, ties = law.partition("-")
+    text = tied(law, chain=False) if ties else SCENE.replace("LAW", law).replace("CHAIN", "")
     file = run(tmp_path, text, "solver.relative_tolerance=1e-13")
     books = Books(file)
-    assert len(books.free) == 4
+    assert len(books.free) == 4 + 2 * bool(ties)
+    assert not ties or np.all(np.any(file["constraints/impulse"][:, 0], axis=0))
     for row in range(1, len(file["time"])):
         squares, momentum = 0.0, 0.0
         for link in books.free:

@@ -136,3 +136,40 @@ def test_what_a_locked_joint_makes_useless_is_said():
     assert [w.code for w in scene.warnings] == ["no-effect", "no-effect"]
     assert "initial velocity" in scene.warnings[0].message and '"push"' in scene.warnings[1].message
     assert not Simulation(scene, device="cpu").initial().joint_qd.any()
+
+
+TIED = """
+sapsim: 1
+time_step: 0.002
+steps: 400
+models:
+  m:
+    links:
+      a: {inertial: {mass: 1.0, com: [0, 0, -0.2], inertia: {ixx: 0.02, iyy: 0.02, izz: 0.02}}}
+      b: {inertial: {mass: 0.5, com: [0, 0, -0.2], inertia: {ixx: 0.01, iyy: 0.01, izz: 0.01}}}
+    joints:
+      first: {type: revolute, parent: world, child: a, axis: [0, 1, 0]}
+      second: {type: revolute, parent: world, child: b, origin: {xyz: [1, 0, 0]}, axis: [0, 1, 0], locked: true}
+instances: {m: {model: m, joint_q: {first: 0.7, second: 0.4}}}
+constraints: {gear: {type: coupler, joints: [m/first, m/second], ratio: 2.0, offset: -0.1}}
+"""
+
+
+def test_a_coupler_to_a_locked_joint_holds_the_other():
+    """q0 = 2 x 0.4 - 0.1 = 0.7, against gravity: 1 kg at 0.2 m."""
+    scene = loads(TIED, file="tied.yaml")
+    sim, twin = Simulation(scene, device="cpu"), Twin(scene)
+    rows = sim.advance(400)
+    assert rows.converged.all() and np.abs(rows.joint_q[:, 0, 0] - 0.7).max() < 1e-6
+    np.testing.assert_array_equal(rows.joint_q[:, 0, 1], 0.4)
+    torque = rows.constraint_impulse[-1, 0] / 0.002
+    np.testing.assert_allclose(np.abs(torque), 9.81 * 0.2 * np.sin(0.7), rtol=1e-3)  # at rest but for the last digits of q
+    result = twin.step(rows.joint_q[-2, 0], rows.joint_qd[-2, 0], 399)
+    np.testing.assert_allclose(rows.joint_qd[-1, 0], result.qd, atol=1e-9)
+
+
+def test_a_constraint_of_locked_joints_alone_is_left_out_and_said():
+    scene = loads(TIED.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], locked: true}"), file="tied.yaml")
+    assert "gear" in " ".join(w.message for w in scene.warnings)
+    sim = Simulation(scene, device="cpu")
+    assert sim.constraint_names == [] and sim.advance(3).converged.all()

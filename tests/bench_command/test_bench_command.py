@@ -91,7 +91,6 @@ def test_unsound_runs_void_the_figure(tmp_path, text, code, fraction):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["S5"], "S5: not supported yet: peers are not told of actuators and joint limits"),
         (["s2x"], 'did you mean "S2"?'),
         (["S1", "--peers", "drak"], 'did you mean "drake"?'),
         (["S1", "--peers", "newton"], "--peers newton: not supported yet"),
@@ -107,9 +106,9 @@ def test_bad_input_is_exit_2(tmp_path, arguments, said):
 
 
 def test_bad_input_as_json(tmp_path):
-    done = sapsim(tmp_path, "bench", "S5", "S7", "--json", "--device", "cpu")
+    done = sapsim(tmp_path, "bench", "S4", "S7", "--json", "--device", "cpu")
     assert done.code == 2 and not done.json["ok"]
-    assert [(e["file"], e["code"]) for e in done.json["errors"]] == [("S5", "not-supported"), ("S7", "unknown-scene")]
+    assert [(e["file"], e["code"]) for e in done.json["errors"]] == [("S4", "unknown-scene"), ("S7", "unknown-scene")]
 
 
 def test_a_missing_package_names_the_extra(tmp_path, monkeypatch):

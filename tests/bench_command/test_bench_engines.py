@@ -9,7 +9,7 @@ from sapsim.bench.cases import Wishes, make_cases
 from sapsim.bench.engine import Unfit, find_peers
 from sapsim.bench.mechanism import mechanism
 from sapsim.bench.own import Engine as Own
-from sapsim.scene.spec import Limit
+from sapsim.scene.spec import Constraint
 
 JOINTED = """\
 sapsim: 1
@@ -133,9 +133,10 @@ def test_what_peers_are_not_told_is_refused(jointed):
         with pytest.raises(Unfit, match="applied forces"):
             engine(name)(forced)
     scene, model = jointed(JOINTED).scene()
-    limited = tuple(replace(joint, limit=Limit(upper=1.0)) for joint in scene.joints)
-    with pytest.raises(Unfit, match="joint limits"):
-        mechanism(replace(scene, joints=limited), model)
+    with pytest.raises(Unfit, match="dry joint friction"):
+        mechanism(replace(scene, joints=tuple(replace(joint, friction=0.1) for joint in scene.joints)), model)
+    with pytest.raises(Unfit, match="constraints"):
+        mechanism(replace(scene, constraints=(Constraint("c", "ball"),)), model)
 
 
 def test_worlds_of_a_peer_all_advance():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sapsim.bench.cases import Wishes, make_cases
-from sapsim.bench.scenes import LATER, STANDARD, lcg, pile
+from sapsim.bench.scenes import STANDARD, lcg, pile
 from sapsim.errors import SceneError
 from sapsim.scene.poses import matrix, quat_from_rpy
 from sapsim.step.simulation import Simulation
@@ -103,12 +103,8 @@ def test_options_reach_the_scenes():
 
 def test_all_faults_come_in_one_pass():
     with pytest.raises(SceneError) as caught:
-        make_cases(["S1", "S5", "S7", "nowhere.yaml", "S4sp20", "S6quad"], [1, 4], Wishes())
+        make_cases(["S1", "S7", "nowhere.yaml", "S4sp20"], [1, 4], Wishes())
     found = {e.file: e for e in caught.value.errors}
-    assert len(caught.value.errors) == len(found) == 5
-    for name in ("S5", "S6quad"):
-        assert found[name].code == "not-supported"
-        assert found[name].message == "not supported yet: peers are not told of actuators and joint limits"
-    assert found["S7"].code == "unknown-scene" and "S4mix100" in found["S7"].message
+    assert len(caught.value.errors) == len(found) == 3
+    assert found["S7"].code == "unknown-scene" and "S4mix100" in found["S7"].message and "S6hum" in found["S7"].message
     assert found["S4sp20"].suggestion == 'did you mean "S4sph20"?'
-    assert set(LATER) == {"S5", "S6quad", "S6hum"}

@@ -89,7 +89,13 @@ def test_info_of_the_machine(tmp_path):
 
 @pytest.mark.parametrize(
     "name, text",
-    [("arm.urdf", "no XML"), ("arm.mjcf", "not supported yet"), ("missing.yaml", "no such file"), ("junk.h5", "not supported")],
+    [
+        ("arm.urdf", "no XML"),
+        ("arm.mjcf", "not supported"),
+        ("arm.xml", "no XML"),
+        ("missing.yaml", "no such file"),
+        ("junk.h5", "not supported"),
+    ],
 )
 def test_info_of_other_files(tmp_path, name, text):
     if name != "missing.yaml":

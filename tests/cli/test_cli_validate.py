@@ -21,7 +21,7 @@ def test_the_object(tmp_path):
 
 def test_the_lines(tmp_path):
     done = sapsim(tmp_path, "validate", PENDULUM, "--samples", "5", "--precision", "float32")
-    assert done.code == 0 and "pass  rnea_crba" in done.out and "all 12 checks passed" in done.out and "condition" in done.out
+    assert done.code == 0 and "pass  rnea_crba" in done.out and "all 17 checks passed" in done.out and "condition" in done.out
 
 
 def test_a_tolerance_that_cannot_be_met_exits_5(tmp_path):

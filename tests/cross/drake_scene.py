@@ -8,6 +8,7 @@ v_Bo] in world axes for floating bodies, rates for the other joints.
 import math
 
 import numpy as np
+from drake_ties import ANCHOR
 from pydrake.geometry import AddContactMaterial, HalfSpace, ProximityProperties, Sphere
 from pydrake.math import RigidTransform, RollPitchYaw
 from pydrake.multibody.plant import (
@@ -205,7 +206,8 @@ def spring_text(joint: str) -> str:
 class DrakeScene:
     """The scene in Drake, one point per geometry pair, default tolerances."""
 
-    def __init__(self, law: str, h: float, driven: bool = False):
+    def __init__(self, law: str, h: float, driven: bool = False, ties=None):
+        """`ties`: of drake_ties.py."""
         self.driven = driven
         config = MultibodyPlantConfig(time_step=h, contact_model="point", use_sampled_output_ports=False)
         builder = DiagramBuilder()
@@ -225,6 +227,10 @@ class DrakeScene:
             plant.RegisterCollisionGeometry(body, RigidTransform(), Sphere(r), name, properties(material))
         for model in LINKS:
             self._add_chain(model)
+        if ties is not None:
+            anchor = plant.AddRigidBody(ANCHOR, SpatialInertia.SolidSphereWithMass(1.0, 0.1))
+            plant.WeldFrames(plant.world_frame(), anchor.body_frame())
+            ties.add_to(plant)
         plant.Finalize()
         self.diagram = builder.Build()
         self.context = self.diagram.CreateDefaultContext()

@@ -1,5 +1,5 @@
 """Parity with Drake (1.51.1): six spheres and two jointed chains with springs, damping and armature on a half-space, without
-and with joint limits and drives.
+and with joint limits and drives, and with couplers, distances, balls and welds, alone and together.
 
 Velocities are compared in momentum's own norm: |D^-1 (v - v_Drake)| against max(|D A v|, |D J^T gamma|) with
 D = diag(A)^-1/2.  Drake stops at a relative residual of 1e-6 and its tolerance cannot be set from Python, so a solver
@@ -10,6 +10,7 @@ line search) and must agree to round-off.
 import numpy as np
 import pytest
 from drake_scene import DrakeScene, scene_text
+from drake_ties import KINDS, Ties
 
 from sapsim.reference.kinematics import velocity_from_external, velocity_to_external
 from sapsim.reference.step import Twin
@@ -19,6 +20,8 @@ from sapsim.step.simulation import Simulation
 STEPS = 60
 CASES = [(law, h, False) for law in ("lagged", "sap", "similar") for h in (1e-3, 1e-2)]
 CASES += [(law, h, True) for law in ("lagged", "sap") for h in (1e-3, 1e-2)]  # with limits and drives
+CASES += [("lagged", 1e-2, False, kind) for kind in KINDS]
+CASES += [(law, h, True, *KINDS) for law in ("lagged", "sap") for h in (1e-3, 1e-2)]  # all of it together
 
 
 class TwinStepper:
@@ -51,13 +54,15 @@ class SimulationStepper:
         return block.joint_q[-1, 0], block.joint_qd[-1, 0]
 
 
-@pytest.fixture(params=CASES, ids=lambda c: f"{c[0]}-{c[1]:g}{'-driven' * c[2]}")
+@pytest.fixture(params=CASES, ids=lambda c: "-".join([f"{c[0]}-{c[1]:g}{'-driven' * c[2]}", *c[3:]]))
 def case(request, tmp_path):
-    law, h, driven = request.param
+    law, h, driven, *kinds = request.param
+    text = scene_text(law, h, 10 * STEPS, driven)
+    ties = Ties(text, tuple(kinds)) if kinds else None
     path = tmp_path / "parity.yaml"
-    path.write_text(scene_text(law, h, 10 * STEPS, driven))
+    path.write_text(text + (ties.text() if ties else ""))
     scene = load(str(path))
-    return scene, Twin(scene), DrakeScene(law, h, driven)
+    return scene, Twin(scene), DrakeScene(law, h, driven, ties)
 
 
 def drake_error(twin, result, q1, qd1, v_drake) -> float:
@@ -89,6 +94,7 @@ def test_each_step_from_drakes_state(case, make):
         assert np.abs(same_sign(twin.system, q1, q_drake) - q_drake).max() < 1e-6
     assert contacts >= 8  # the comparison is one of contacts: spheres among each other, and both chains, touch
     assert worst <= stepper.tolerance
+    assert len(acting) >= len(scene.constraints)
     if scene.actuators:  # the drives, several limits, and a drive at its bound acted
         assert len(acting) >= len(scene.actuators) + 2 and saturated
 

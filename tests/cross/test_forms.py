@@ -49,7 +49,7 @@ def test_both_forms_give_the_same_velocity(path):
             found.append(row)
         # scales are the twin's, which needs its own step for them
         result = twin.step(q[0], qd[0], target)
-        v, w = (twin.internal(q[0], row.joint_qd[-1, 0]) for row in found)
+        v, w = (twin.internal(row.joint_q[-1, 0], row.joint_qd[-1, 0]) for row in found)
         # and it was this step: the twin's, to the tolerance at which it stops
         assert result.velocity_error(v) <= 1e-4
         error = np.linalg.norm((v - w) / result.D)

@@ -163,6 +163,8 @@ def test_wrong_shapes_and_names_are_refused(arm):
         arm.rnea(arm.neutral, np.zeros((2, arm.nv)), np.zeros(arm.nv))
     with pytest.raises(ValueError):
         arm.jacobian(arm.neutral, "arm/nothing")
+    with pytest.raises(ValueError, match="known are world, link"):
+        arm.jacobian(arm.neutral, "arm/tool", axes="body")
 
 
 def test_of_a_simulation():
@@ -189,3 +191,59 @@ def test_armature_and_gravity_may_be_set(arm):
     finally:
         arm.armature, arm.gravity = armature, gravity
     assert np.array_equal(arm.crba(q), M)
+
+
+PAIR = """
+sapsim: 1
+time_step: 0.001
+steps: 1
+models:
+  m: {links: {body: {inertial: {mass: 2.0, com: [0.1, 0, 0], inertia: {ixx: 0.02, iyy: 0.03, izz: 0.04}}}}}
+instances:
+  one: {model: m, base: floating}
+bodies:
+  two: {sphere: 0.1, mass: 1.0, pose: {xyz: [0, 3.3, 0]}}
+"""
+
+
+def test_momentum_of_two_free_bodies():
+    """One spins about z, its centre at rest in (0.1, 0, 0); a ball at (0, 3.3, 0) flies along x with 6 m/s and spins about y.
+
+    About the common centre G = (0.2 / 3, 1.1, 0): p = (6, 0, 0), k = sum of I omega + (p_com - p_G) x m v_com.
+    """
+    d = dynamics(PAIR)
+    qd = [0, 0, 0, 0, 0, 3.0, 6.0, 0, 0, 0, 5.0, 0]
+    v = d.to_internal(d.neutral, qd)
+    spin = 0.4 * 1.0 * 0.1**2 * 5.0
+    r = np.array([[0.1, 0, 0], [0, 3.3, 0]]) - [0.2 / 3, 1.1, 0]
+    k = np.cross(r, [[0, 0, 0], [6.0, 0, 0]]).sum(axis=0) + np.array([0, spin, 0.12])
+    centre = d.centre_of_mass(d.neutral, v)
+    assert centre.mass == [3.0] and np.allclose(centre.p, [[0.2 / 3, 1.1, 0]]) and np.allclose(centre.v, [[2, 0, 0]])
+    expected = np.array([*k, 6, 0, 0])
+    assert np.allclose(d.centroidal_momentum(d.neutral, v), [expected], atol=1e-13)
+    assert np.allclose(d.centroidal_momentum_matrix(d.neutral) @ v[0], [expected], atol=1e-13)
+    own = [[0, 0, 0.12, 0, 0, 0], [0, spin, 0, 6, 0, 0]]
+    assert np.allclose(d.centroidal_momentum(d.neutral, v, by_tree=True), [own], atol=1e-13)
+    assert np.allclose(d.centroidal_momentum_matrix(d.neutral, by_tree=True) @ v[0], [own], atol=1e-13)
+    assert np.allclose(d.centre_of_mass(d.neutral, by_tree=True).p, [[[0.1, 0, 0], [0, 3.3, 0]]])
+
+
+def test_terms_of_velocity_of_the_pendulum_on_a_cart():
+    """M = [m + M, -m l cos q; ., m l^2 + I + armature], so Christoffel's symbols leave C = [0, m l sin q q'; 0, 0]."""
+    text = PENDULUM.replace("p: {model: m}", "p: {model: cart}").replace(
+        "models:",
+        """models:
+  cart:
+    links:
+      base: {inertial: {mass: 4.0, inertia: {ixx: 1, iyy: 1, izz: 1}}}
+      rod: {inertial: {mass: 1.0, com: [0, 0, -0.5], inertia: {ixx: 0.02, iyy: 0.02, izz: 0.01}}}
+    joints:
+      rail: {type: prismatic, parent: world, child: base, axis: [1, 0, 0]}
+      hinge: {type: revolute, parent: base, child: rod, axis: [0, 1, 0], armature: 0.1}""",
+    )
+    d = dynamics(text)
+    q, v = [0.3, 0.7], [1.1, -2.0]
+    # com = (x - l sin q, ., -l cos q): the cart is coupled by -m l cos q
+    assert np.allclose(d.crba(q), [[[5.0, -0.5 * np.cos(0.7)], [-0.5 * np.cos(0.7), 0.37]]], atol=1e-14)
+    assert np.allclose(d.coriolis(q, v), [[[0, 0.5 * np.sin(0.7) * -2.0], [0, 0]]], atol=1e-14)
+    assert np.allclose(d.coriolis_product(q, v, v), d.nonlinear_effects(q, v) - d.nonlinear_effects(q, [0, 0]), atol=1e-13)

@@ -24,7 +24,7 @@ models:
       lower: {inertial: {mass: 0.5, com: [0, 0, -0.2], inertia: {ixx: 0.01, iyy: 0.01, izz: 0.002}},
               collision: [{box: [0.1, 0.1, 0.1], pose: {xyz: [0, 0, -0.4]}}]}
     joints:
-      shoulder: {type: revolute, parent: world, child: upper, axis: [0, 1, 0], damping: 0.1, armature: 0.01,
+      shoulder: {type: revolute, parent: world, child: upper, axis: [0, 1, 0], damping: 0.1, armature: 0.01, friction: 0.1,
                  limit: {lower: 0.28, upper: 0.32}}
       elbow: {type: revolute, parent: upper, child: lower, origin: {xyz: [0, 0, -0.4]}, axis: [0, 1, 0],
               limit: {effort: 3.5}}
@@ -37,8 +37,15 @@ bodies:
 actuators:
   hold: {joint: arm/elbow, kp: 20, kd: 1, target: -0.4, effort_limit: 3}
   damp: {joint: arm/elbow, kd: 0.2}
+  wave: {joint: arm/elbow, effort: {times: [0, 0.1], values: [0, 0.05]}}
+constraints:
+  gear: {type: coupler, joints: [arm/shoulder, arm/elbow], ratio: -1.5}
+  line: {type: distance, a: {link: b}, b: {link: c}, length: 0.13, stiffness: 1000, unilateral: true}
+  peg: {type: weld, a: {link: a, point: [0, 0, 0.01]}, b: {link: world, point: [0.41, 0, 0.07]}}
+  pin: {type: ball, a: {link: arm/lower, point: [0, 0, -0.4]}, b: {link: world, point: [0.02, 0, 0.05]}}
+  cord: {type: tendon, joints: [arm/shoulder, arm/elbow], coefficients: [1, 2], lower: -0.05, stiffness: 100}
 forces:
-  push: {link: a, force: [0.5, 0, 0]}
+  push: {link: a, force: {times: [0, 0.1], values: [[0.5, 0, 0], [0.2, 0, 0]]}}
 world:
   collision: [{plane: {}}]
 output: {channels: [state, contacts, solver, reactions]}
@@ -86,8 +93,8 @@ def test_rubbish_in_the_outputs_changes_nothing(law, form, tmp_path):
     assert np.isfinite(poisoned.arrays["q"].numpy()).all()
     assert poisoned.arrays["total"].numpy()[0, 3] > 0, "the scene must have had contacts"
     assert poisoned.arrays["rec_reaction"].numpy().any(), "reactions must have been recorded"
-    assert (poisoned.arrays["rec_constraint"].numpy() != 0.0).any(axis=(0, 1)).sum() >= 3, (
-        "a limit and both drives must have acted"
+    assert (poisoned.arrays["rec_constraint"].numpy() != 0.0).any(axis=(0, 1)).sum() >= 14, (
+        "a limit, both drives, friction, and ties of every kind must have acted"
     )
 
 

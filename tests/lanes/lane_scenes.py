@@ -80,8 +80,10 @@ bodies:
 actuators:
   bend: {joint: "*/ab", kp: 5, kd: 0.1, target: 0.3, effort_limit: 2}
   damp: {joint: "*/ab", kd: 0.05}
-  push: {joint: one/ab, effort: 0.3}
-  turn: {joint: "*/bc", kp: 1, kd: 0.02, target: initial}
+  push: {joint: one/ab, effort: {times: [0, 0.4], values: [0.3, -0.2]}}
+  turn: {joint: "*/bc", kp: 1, kd: 0.02, target: {times: [0, 0.2, 0.4], values: [0, 0.4, -0.4], interpolation: hold}}
+forces:
+  wind: {link: ball, force: {times: [0, 0.5], values: [[0, 0, 0], [1, 0, 0]]}}
 """
 
 # Ball and planar joints, a spring, capsules on a plane, a sphere and one another.
@@ -135,6 +137,86 @@ bodies:
   slab: {box: [0.3, 0.2, 0.04], density: 500, pose: {xyz: [0, 0, 0.42], rpy: [0.2, 0.1, 0.4]}}
 """
 
+# All kinds of ties, within a tree, between two and with the world; dry friction; a net of bodies, whose graph has cliques.
+TIED = CHAIN.replace("name: chain", "name: tied").replace("damping: 0.02, armature", "damping: 0.02, friction: 0.02, armature")
+TIED = TIED.replace(
+    "ball: {sphere",
+    """knot: {sphere: 0.03, mass: 0.1, pose: {xyz: [0.5, 0, 0.1]},
+         repeat: {count: [3, 3, 1], spacing: [0.1, 0.1, 0], jitter: {xyz: [0.01, 0.01, 0.01], rpy: [0, 0, 0], seed: 3}}}
+  tag: {sphere: 0.03, mass: 0.1, pose: {xyz: [-0.0921, 0, 0.2389]}}
+  lump: {sphere: 0.03, mass: 0.1, pose: {xyz: [0.0484, -0.0304, 0.3204], rpy: [0, -0.3, 1.0]}}
+  ball: {sphere""",
+)
+TIED += """
+filter: [[tag, one], [lump, two]]
+constraints:
+  gear: {type: coupler, joints: [one/ab, one/cd], ratio: 4}
+  belt: {type: coupler, joints: [one/bc, two/bc], ratio: -1}
+  cord: {type: tendon, joints: [one/ab, two/ab], coefficients: [1, 1], lower: -0.05, upper: 0.1, stiffness: 200, damping: 1}
+  hook: {type: ball, a: {link: world, point: [0.2, 0.05, 0.7]}, b: {link: ball, point: [0, 0, 0.1]}}
+  clasp: {type: ball, a: {link: one/a, point: [-0.1, 0, 0]}, b: {link: tag}}
+  glue: {type: weld, a: {link: two/a, point: [-0.1, 0, 0]}, b: {link: lump}}
+  hoop: {type: distance, a: {link: two/a}, b: {link: two/d}, length: 0.6, stiffness: 100, damping: 1}
+  rope: {type: distance, a: {link: two/d}, b: {link: world, point: [0, 0, 1]}, length: 0.8, unilateral: true}
+"""
+TIED += "".join(
+    f"  net{i}{j}{k}: {{type: distance, a: {{link: knot/{i}/{j}/0}}, b: {{link: knot/{i + k}/{j + 1 - k}/0}}, length: 0.1,"
+    f" stiffness: 500, damping: 1}}\n"
+    for k in range(2)
+    for i in range(3 - k)
+    for j in range(2 + k)
+)
+# Screw, universal and cylindrical joints.
+LINKAGE = """
+sapsim: 1
+name: linkage
+time_step: 0.005
+steps: 60
+contact: {law: LAW}
+world: {collision: [{plane: {}}]}
+models:
+  linkage:
+    links:
+      trunk: {inertial: {mass: 1.0, inertia: {ixx: 4.0e-3, iyy: 5.0e-3, izz: 6.0e-3}}, collision: [{box: [0.2, 0.1, 0.08]}]}
+      nut: {inertial: {mass: 0.3, com: [0, 0, 0.1], inertia: {ixx: 1.0e-3, iyy: 1.0e-3, izz: 5.0e-4}},
+            collision: [{sphere: 0.04, pose: {xyz: [0, 0, 0.1]}}]}
+      fork: {inertial: {mass: 0.3, com: [0.1, 0, 0], inertia: {ixx: 5.0e-4, iyy: 1.0e-3, izz: 1.0e-3}},
+             collision: [{sphere: 0.04, pose: {xyz: [0.15, 0, 0]}}]}
+      piston: {inertial: {mass: 0.2, com: [0, 0, 0.05], inertia: {ixx: 4.0e-4, iyy: 5.0e-4, izz: 2.0e-4}},
+               collision: [{capsule: {radius: 0.03, length: 0.1}}]}
+    joints:
+      thread: {type: screw, parent: trunk, child: nut, origin: {xyz: [-0.1, 0, 0], rpy: [0, -1.2, 0]}, axis: [0, 0, 1],
+               pitch: 0.05, damping: 0.01}
+      cardan: {type: universal, parent: trunk, child: fork, origin: {xyz: [0.12, 0, 0]}, axis: [0, 1, 0], axis2: [0, 0, 1],
+               damping: 0.01}
+      sleeve: {type: cylindrical, parent: fork, child: piston, origin: {xyz: [0.2, 0, 0], rpy: [0, 0.4, 0]}, axis: [0, 0, 1],
+               damping: 0.05}
+instances:
+  one: {model: linkage, base: floating, pose: {xyz: [0, 0, 0.15], rpy: [0.2, 0.4, 0]}, joint_qd: {cardan: [2, -3]}}
+  two: {model: linkage, base: floating, pose: {xyz: [0.1, 0.05, 0.35], rpy: [0, -0.3, 1.0]}, joint_qd: {sleeve: [0.3, 4]}}
+"""
+
+
+def tree_text(arms: int, length: int) -> str:
+    """A floating body with arms of hinges and balls at their ends: more than 64 degrees of freedom take the sparse factor."""
+    links, joints = [], []
+    for a in range(arms):
+        for i in range(length):
+            end = ", collision: [{sphere: 0.05}]" if i in (length // 2, length - 1) else ""
+            links.append(f"a{a}x{i}: {{inertial: {{mass: 0.2, inertia: {{ixx: 1e-3, iyy: 2e-3, izz: 3e-3}}}}{end}}}")
+            where = f"xyz: [{0.1 if i else 0.2}, 0, 0], rpy: [0, 0, {0 if i else a}]"
+            joints.append(
+                f"j{a}x{i}: {{type: revolute, parent: {f'a{a}x{i - 1}' if i else 'body'}, child: a{a}x{i}, damping: 0.1,"
+                f" axis: [{i % 3}, 1, {i % 2}], origin: {{{where}}}}}"
+            )
+    text = "sapsim: 1\nname: tree\ntime_step: 0.005\nsteps: 30\ncontact: {law: LAW}\nworld: {collision: [{plane: {}}]}\n"
+    text += "models:\n  tree:\n    links:\n      body: {inertial: {mass: 2, inertia: {ixx: 0.1, iyy: 0.1, izz: 0.1}}}\n"
+    text += "".join(f"      {k}\n" for k in links) + "    joints:\n" + "".join(f"      {j}\n" for j in joints)
+    return text + "instances:\n  tree: {model: tree, base: floating, pose: {xyz: [0, 0, 0.08], rpy: [0.02, 0.01, 0]}}\n"
+
+
+TREE = tree_text(5, 12)
+
 TEXTS = {
     "stack-lagged": STACK.replace("LAW", "lagged"),
     "stack-sap": STACK.replace("LAW", "sap"),
@@ -145,30 +227,41 @@ TEXTS = {
     "chain-momentum": CHAIN.replace("LAW", "lagged") + "solver: {form: momentum}\n",
     "puppet-lagged": PUPPET.replace("LAW", "lagged"),
     "puppet-similar": PUPPET.replace("LAW", "similar"),
+    "tied-lagged": TIED.replace("LAW", "lagged"),
+    "tied-sap": TIED.replace("LAW", "sap"),
+    "linkage-lagged": LINKAGE.replace("LAW", "lagged"),
+    "tree-lagged": TREE.replace("LAW", "lagged"),
     "logs-sap": LOGS.replace("LAW", "sap"),
     "logs-similar": LOGS.replace("LAW", "similar"),
 }
-TEXTS = {name: text + "output: {channels: [state, contacts, solver, reactions]}\n" for name, text in TEXTS.items()}
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
+TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
 WORLDS = {"bin-lagged": 2, "failing-lagged": 3}  # so that more than one block runs
 
 
 def run_functions(lanes: int | None) -> dict[str, str]:
-    """The functions of sapsim.dynamics on five states of the chains; a digest of what each returns."""
+    """The functions of sapsim.dynamics on states of three mechanisms, with both factors; a digest of what each returns."""
+    found = {}
+    for name, link in (("chain-sap", "one/c"), ("linkage-lagged", "two/fork"), ("tree-lagged", "tree/a2x4")):
+        for factor in ("dense", "sparse"):
+            found |= {f"{name} {factor} {key}": x for key, x in call_functions(name, link, factor, lanes).items()}
+    assert all(np.isfinite(x).all() and x.any() for x in found.values())
+    return {key: digest(value) for key, value in found.items()}
+
+
+def call_functions(name: str, link: str, factor: str, lanes: int | None) -> dict[str, np.ndarray]:
     from sapsim.dynamics import Dynamics, ExternalForce
     from sapsim.scene.read import loads
 
-    d = Dynamics(loads(TEXTS["chain-sap"], file="chain.yaml"), nworld=5, lanes=lanes)
+    d = Dynamics(loads(TEXTS[name], file=f"{name}.yaml"), nworld=5, lanes=lanes, factor=factor)
     rng = np.random.default_rng(0)
     q = d.move(d.neutral, rng.normal(size=(5, d.nv)), 0.5)
     v, a = rng.normal(size=(2, 5, d.nv))
-    push = [ExternalForce("one/c", (1.0, 2.0, 3.0), point=(0.1, 0.0, 0.0), frame="link")]
+    push = [ExternalForce(link, (1.0, 2.0, 3.0), point=(0.1, 0.0, 0.0), frame="link")]
     tau = d.rnea(q, v, a, push)
     found = {"q": q, "tau": tau, "M": d.crba(q), "a": d.aba(q, v, tau, push), "qd": d.to_external(q, v)}
-    found["v"] = d.to_internal(q, found["qd"])
-    assert all(np.isfinite(x).all() and x.any() for x in found.values())
-    return {key: digest(value) for key, value in found.items()}
+    return found | {"v": d.to_internal(q, found["qd"]), "x": d.solve(q, tau)}
 
 
 def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[str, str]:
@@ -190,6 +283,7 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     assert acting.sum() >= 8 or not len(acting), "limits and drives must act where there are some"
     assert block.reaction[:, good].any(axis=(0, 1, 3)).all(), "every joint must transmit something, if only a residual"
     assert np.isfinite(block.reaction[:, good]).all() and np.isnan(block.reaction[:, ~good]).all()
+    assert block.energy[..., :2].any(axis=(0, 1)).all(), "the scene records energies"
     assert np.isfinite(block.joint_q[:, good]).all() and (block.converged.all(axis=0) == good).all()
     arrays = {f.name: getattr(block, f.name) for f in fields(block) if f.name != "contacts"}
     arrays |= {f"contacts.{f.name}": getattr(block.contacts, f.name) for f in fields(block.contacts)}

@@ -86,7 +86,8 @@ class FakeSimulation:
     def _rows(self, step: np.ndarray) -> Block:
         """Row of step k: height 1 - g (k h)^2 / 2, a little different in each world and for each ball."""
         R, W, B = len(step), self.nworld, len(self.link_names)
-        t = (step * H)[:, None, None] * np.ones((1, W, B))
+        time = (step * H)[:, None] * np.ones((1, W))
+        t = time[:, :, None] * np.ones((1, 1, B))
         body_q = np.zeros((R, W, B, 7))
         body_q[..., 0] = np.arange(B) + 0.001 * np.arange(W)[:, None]
         body_q[..., 2] = 1 - 4.905 * t**2
@@ -117,6 +118,7 @@ class FakeSimulation:
             residual_scale=np.ones((R, W)),
             cost=np.full((R, W), 0.5),
             status=status,
+            energy=np.stack([4.0 + time, -3.0 * time, 0.5 * np.ones((R, W))], axis=-1),
             constraint_impulse=np.zeros((R, W, 0)),
             reaction=np.zeros((R, W, 0, 6)),
         )

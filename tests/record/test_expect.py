@@ -149,9 +149,28 @@ def test_joint_quantities(tmp_path):
         assert all(r.passed for r in evaluate(run, entries))
 
 
+def test_energy_is_that_of_all_forms_from_row_0_on(tmp_path):
+    """The stand-in says 4 + t, -3 t and 0.5 J."""
+    record(tmp_path / "run.h5", channels=("energy",))
+    entries = [
+        Expect("world", "", "energy", "end", value=4.5 - 2 * END, atol=1e-12),
+        Expect("world", "", "energy", 0.0, value=4.5, atol=1e-12),
+        Expect("world", "", "energy", "all", min=4.5 - 2 * END - 1e-12, max=4.5),
+        Expect("world", "", "energy", "all", max=4.4),
+    ]
+    with open_run(tmp_path / "run.h5") as run:
+        assert [r.passed for r in evaluate(run, entries)] == [True, True, True, False]
+
+
 @pytest.mark.parametrize(
     "quantity, channel",
-    [("position.x", "state"), ("q", "state"), ("contact_force.z", "contacts"), ("converged_fraction", "solver")],
+    [
+        ("position.x", "state"),
+        ("q", "state"),
+        ("contact_force.z", "contacts"),
+        ("converged_fraction", "solver"),
+        ("energy", "energy"),
+    ],
 )
 def test_entries_name_their_channel(quantity, channel):
     assert channel_of(Expect("link", "ball0", quantity, value=0.0)) == channel

@@ -33,7 +33,7 @@ def test_states_and_contacts(tmp_path):
 def test_the_public_name(tmp_path):
     record(tmp_path / "run.h5")
     with sapsim.open_run(str(tmp_path / "run.h5")) as run:
-        assert run.has("state") and not run.has("energy")
+        assert run.has("state") and not run.has("energy")  # a channel that the scene does not ask for
 
 
 def test_an_unfinished_file_has_its_valid_rows(tmp_path):

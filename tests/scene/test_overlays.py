@@ -109,7 +109,7 @@ FAULTS = [
     ({"links": {"l1": {"material": "rubbr"}}}, "unknown-name", 'did you mean "rubber"?', "links.l1.material"),
     ({"joints": {"j1": {"type": "prismatic"}}}, "unknown-value", "fixed", "joints.j1.type"),
     ({"joints": {"j1": {"locked": 2}}}, "wrong-type", "true or false", "joints.j1.locked"),
-    ({"joints": {"j1": {"friction": 1}}}, "not-supported", "not supported yet", "joints.j1.friction"),
+    ({"joints": {"j1": {"friction": -1}}}, "out-of-range", ">= 0", "joints.j1.friction"),
     ({"joints": {"j1": {"limit": {"lower": 2, "upper": 1}}}}, "out-of-range", "above upper", "joints.j1.limit.lower"),
     ({"joints": {"j1": {"limit": {"lowr": 2}}}}, "unknown-key", 'did you mean "lower"?', "joints.j1.limit.lowr"),
     ({"joints": {"j1": {"limit": {"effort": -1}}}}, "out-of-range", ">= 0", "joints.j1.limit.effort"),

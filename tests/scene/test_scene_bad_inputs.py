@@ -202,22 +202,14 @@ def test_fault_is_found_where_it_stands(case):
 
 LATER = {
     "include: [a.yaml]": 1,
-    "models: {m: {mjcf: a.xml}}": 14,
     "solver: {islands: true}": 10,
     "solver: {linear_solver: dense}": 25,
     "solver: {linear_solver: pcg}": 25,
-    "constraints: {c: {type: coupler}}": 1,
-    "actuators: {g: {joint: a/hinge, kp: 1, target: {times: [0], values: [0]}}}": 40,
-    "actuators: {g: {joint: a/hinge, effort: {csv: a.csv}}}": 33,
     "initial: {file: a.h5}": 1,
     "worlds: {vary: {gravity: {values: []}}}": 10,
-    "output: {channels: [energy]}": 21,
     "bodies: {b: {cylinder: {radius: 1, length: 1}, mass: 1}}": 14,
     "bodies: {b: {mesh: {file: a.stl}, mass: 1}}": 14,
     "world: {collision: [{heightfield: {}}]}": 22,
-    "forces: {f: {link: a/tip, force: {csv: a.csv}}}": 27,
-    "forces: {f: {link: a/tip, torque: {times: [0], values: [[0, 0, 0]]}}}": 27,
-    "expect: [{link: a/tip, quantity: energy, value: 0}]": 24,
 }
 
 
@@ -230,19 +222,6 @@ def test_what_is_not_built_yet_is_refused_and_not_skipped(line):
     assert error.code == "not-supported"
     assert (error.line, error.column) == (text.count("\n") + 1, LATER[line])
     assert "not supported yet" in error.message
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("axis: [0, 1, 0]", "friction: 0.5"),
-        ("base: fixed", "base: fixed, joints: {hinge: {friction: 1}}"),
-    ],
-)
-def test_what_is_not_built_yet_in_a_model_is_refused(old, new):
-    errors = errors_of(_arm((old, new)))
-    assert [e.code for e in errors] == ["not-supported"]
-    assert errors[0].line > 1
 
 
 @pytest.mark.parametrize("kind", ["ball", "planar"])
@@ -267,7 +246,7 @@ def test_lengths_of_a_capsule_are_named():
 
 def test_values_that_change_nothing_are_accepted_though_their_keys_come_later():
     scene = loads(
-        _arm(("axis: [0, 1, 0]", "friction: 0.0, locked: false, limit: {}"))
+        _arm(("axis: [0, 1, 0]", "locked: false, limit: {}"))
         + "include: []\nconstraints: {}\nsolver: {form: v_star, islands: false, linear_solver: block_sparse}\n"
     )
     assert scene.solver.linear_solver == "block_sparse"

@@ -34,6 +34,9 @@ instances:
 bodies:
   ball: {sphere: 0.05, mass: 1.0, pose: {xyz: [5, 0, 1]}}
 world: {collision: [{plane: {}}]}
+constraints:
+  rope: {type: distance, a: {link: ball}, b: {link: world, point: [5, 0, 2]}, length: 1, stiffness: .inf, unilateral: true}
+  seam: {type: weld, a: {link: arm/tip, point: [5, 0, 0], rpy_deg: [0, 0, 0]}, b: {link: ball}}
 forces: {push: {link: ball, force: [1, 0, 0], from: 0.0, until: 1.0e+300}}
 worlds: {count: 2}
 output: {every: 5, worlds: all, channels: [state]}
@@ -61,7 +64,12 @@ BAD = {
     "a list for a mapping": ("materials: {rubber: {friction: 0.7}}", "materials: [rubber]"),
     "value and min": ("value: 1}", "value: 1, min: 0}"),
     "a string for a flag": ("solver: true", "solver: maybe"),
-    "a key for later": ("world:", "constraints: {a: {type: weld}}\nworld:"),
+    "a key for later": ("world:", "include: [a.yaml]\nworld:"),
+    "a weld without an end": (", b: {link: ball}}", "}"),
+    "a constraint without a type": ("type: distance, ", ""),
+    "an unknown constraint": ("type: distance", "type: rope"),
+    "a key of another constraint": ("unilateral: true", "ratio: 2"),
+    "a soft constraint below zero": ("stiffness: .inf", "stiffness: -1"),
     "an empty name": ("rubber:", '"":'),
 }
 

@@ -266,7 +266,27 @@ def test_limits_dynamics_and_mimics_are_kept(tmp_path):
     _, j1, j2 = model_of(tmp_path, text).joints
     assert (j1.damping, j1.friction, j1.mimic) == (0.3, 0.7, None)
     assert (j2.mimic.joint, j2.mimic.multiplier, j2.mimic.offset) == ("j1", -2.0, 0.1)
-    assert scene_of(tmp_path, text=text).joints[2].mimic.joint == "arm/j1"
+    scene = scene_of(tmp_path, text=text)
+    assert scene.joints[2].mimic.joint == "arm/j1" and scene.joints[1].friction == 0.7
+    (coupler,) = scene.constraints
+    assert (coupler.name, coupler.kind, coupler.joints) == ("arm/j2:mimic", "coupler", ("arm/j2", "arm/j1"))
+    assert (coupler.ratio, coupler.offset, coupler.where.line) == (-2.0, 0.1, second_line(text))
+
+
+def second_line(text: str) -> int:
+    """The line of joint j2."""
+    return 1 + text[: text.index('name="j2"')].count("\n")
+
+
+def test_a_mimic_that_cannot_be_kept_is_a_warning(tmp_path):
+    """Of a joint that an overlay fixes, or that has several degrees of freedom."""
+    second = joint("j2", "l1", "l2", "prismatic", '<mimic joint="j1"/>' + LIMIT)
+    text = changed((LIMIT, ""), ("</robot>", f'<link name="l2">{INERTIAL}</link>{second}</robot>'))
+    fixed = SCENE.replace("model: arm", "model: arm, joints: {j1: {type: fixed}}")
+    scene = scene_of(tmp_path, fixed, text)
+    assert scene.constraints == ()
+    (warning,) = [w for w in scene.warnings if "mimic" in w.message]
+    assert warning.code == "not-enforced" and '"arm/j1" is fixed' in warning.message
 
 
 def test_what_is_not_enforced_is_one_warning_of_a_scene(tmp_path):
@@ -274,9 +294,7 @@ def test_what_is_not_enforced_is_one_warning_of_a_scene(tmp_path):
     scene = scene_of(tmp_path, text=text)
     (warning,) = scene.warnings
     assert warning.code == "not-enforced" and warning.line == 9 and warning.file.endswith("arm.urdf")
-    for word in ("velocity limits (arm/j1)", "friction (arm/j1)"):
-        assert word in warning.message
-    assert "position" not in warning.message and "effort" not in warning.message
+    assert warning.message == "read, but not enforced yet: velocity limits (arm/j1)"
     two = SCENE.replace("instances: {", "instances: {other: {model: arm, base: floating}, ")
     assert codes(scene_of(tmp_path, two, text).warnings) == ["not-enforced"]
     assert codes(errors_of(scene_of, tmp_path, text=text, strict=True)) == ["not-enforced"]

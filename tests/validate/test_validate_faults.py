@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sapsim.cli.main import main
-from sapsim.dynamics import api, crba, forces, inverse, kinematics
+from sapsim.dynamics import aba, api, coriolis, crba, forces, frames, inverse, kinematics, momentum
 from sapsim.math import spatial
 from sapsim.model import build as build_module
 from sapsim.scene import bodies
@@ -61,6 +61,12 @@ def plant_kernel(monkeypatch, folder, module, old, new):
     monkeypatch.setattr(module, "make", planted(monkeypatch, folder, module, (old, new)).make)
 
 
+def plant_method(monkeypatch, folder, module, owner, name, old, new):
+    """A method of a class of the host, changed."""
+    copy = planted(monkeypatch, folder, module, (old, new))
+    monkeypatch.setattr(getattr(module, owner), name, getattr(getattr(copy, owner), name))
+
+
 def armature_twice_in_rnea(monkeypatch, folder):
     plant_kernel(monkeypatch, folder, inverse, "+ s.dof_armature[w, k] *", "+ real(2.0) * s.dof_armature[w, k] *")
 
@@ -72,8 +78,8 @@ def armature_twice_in_crba(monkeypatch, folder):
 def armature_twice_in_the_model(monkeypatch, folder):
     """RNEA, CRBA and ABA agree: only what the scene says tells it."""
 
-    def doubled(scene):
-        model = build_module.build(scene)
+    def doubled(scene, factor):
+        model = build_module.build(scene, factor)
         model.arrays["dof_armature"] = 2.0 * model.arrays["dof_armature"]
         return model
 
@@ -86,7 +92,7 @@ def missing_coriolis(monkeypatch, folder):
 
 
 def missing_gyroscopic_acceleration(monkeypatch, folder):
-    plant_kernel(monkeypatch, folder, kinematics, "+ wp.cross(omega_P, top(V_rel)) +", "+")
+    plant_kernel(monkeypatch, folder, kinematics, "+ wp.cross(omega_P, omega_rel) +", "+")
 
 
 def wrong_parallel_axis_in_crba(monkeypatch, folder):
@@ -127,7 +133,7 @@ def force_in_the_wrong_axes(monkeypatch, folder):
 
 
 def gravity_with_the_wrong_sign(monkeypatch, folder):
-    plant_kernel(monkeypatch, folder, kinematics, "-s.tree_gravity[w, t]", "real(1.0) * s.tree_gravity[w, t]")
+    plant_kernel(monkeypatch, folder, kinematics, "-s.tree_gravity[w, s", "real(1.0) * s.tree_gravity[w, s")
 
 
 def lost_fixed_link(monkeypatch, folder):
@@ -144,7 +150,62 @@ def lost_fixed_link(monkeypatch, folder):
     monkeypatch.setattr(build_module, "group_links", losing)
 
 
+def reflected_force_that_grows_with_the_square(monkeypatch, folder):
+    """armature a |a| for armature a: right for unit accelerations, which is all that a mass matrix at rest asks for."""
+    old = "s.dof_armature[w, k] * s.vdot[w, k]"
+    plant_kernel(monkeypatch, folder, inverse, old, old + " * wp.abs(s.vdot[w, k])")
+
+
+def composite_inertia_without_its_first_moment(monkeypatch, folder):
+    """I V without h x v, in the centroidal momentum matrix alone."""
+    plant_method(monkeypatch, folder, momentum, "Momentum", "centroidal_momentum_matrix", "w) + np.cross(h, v)", "w)")
+
+
+def missing_shift_to_the_mass_centre(monkeypatch, folder):
+    plant_method(monkeypatch, folder, momentum, "Momentum", "centroidal_momentum", "- np.cross(p_WG, linear)", "- 0.0 * linear")
+
+
+def bias_without_the_centripetal_term(monkeypatch, folder):
+    """omega x (omega x r) is left out for points off the body's origin."""
+    plant_method(
+        monkeypatch, folder, frames, "Frames", "bias_accelerations_at", "+ np.cross(omega, np.cross(omega, r))", "+ 0.0 * r"
+    )
+
+
+def jacobian_of_the_origin(monkeypatch, folder):
+    plant_method(
+        monkeypatch, folder, frames, "Frames", "jacobian_at", "+ np.cross(np.swapaxes(S_T[:, :3], 1, 2), r)", "+ 0.0 * r"
+    )
+
+
+def missing_bracket(monkeypatch, folder):
+    """Angular velocities taken for rates of coordinates."""
+    plant_method(monkeypatch, folder, coriolis, "Coriolis", "coriolis_product", "symmetric + 0.5 *", "symmetric + 0.0 *")
+
+
+def shared_force_seen_twice_by_aba(monkeypatch, folder):
+    """ABA answers itself: only forces on links tell that it takes them twice."""
+    plant_kernel(
+        monkeypatch,
+        folder,
+        aba,
+        "s.F_T[w, b] = body_force(s, w, b, s.A_WB[w, b])",
+        "p_TB = s.p_WB[w, b] - s.p_WT[w, s.body_tree[b]]\n        F = s.F_applied[w, b]\n        "
+        "s.F_T[w, b] = body_force(s, w, b, s.A_WB[w, b]) - join(top(F) + wp.cross(p_TB, bottom(F)), bottom(F))",
+    )
+
+
 FAULTS = [
+    (reflected_force_that_grows_with_the_square, "delta_column"),
+    (composite_inertia_without_its_first_moment, "centroidal_momentum"),
+    (missing_shift_to_the_mass_centre, "centroidal_momentum"),
+    (lost_fixed_link, "centroidal_momentum"),
+    (bias_without_the_centripetal_term, "jacobian"),
+    (jacobian_of_the_origin, "jacobian"),
+    (missing_bracket, "coriolis"),
+    (missing_coriolis, "coriolis"),
+    (missing_gyroscopic_acceleration, "coriolis"),
+    (shared_force_seen_twice_by_aba, "forward_inverse"),
     (armature_twice_in_rnea, "armature"),
     (armature_twice_in_crba, "armature"),
     (armature_twice_in_the_model, "armature"),
@@ -168,7 +229,7 @@ def run(tmp_path, capfd, *options: str) -> tuple[int, dict]:
     return left.value.code, json.loads(capfd.readouterr().out)
 
 
-@pytest.mark.parametrize("plant, check", FAULTS, ids=[plant.__name__ for plant, _ in FAULTS])
+@pytest.mark.parametrize("plant, check", FAULTS, ids=[f"{plant.__name__}-{check}" for plant, check in FAULTS])
 def test_a_planted_fault_is_caught(plant, check, monkeypatch, tmp_path, capfd):
     plant(monkeypatch, tmp_path)
     code, found = run(tmp_path, capfd)

@@ -13,7 +13,8 @@ import numpy as np
 
 from sapsim.bench.cases import Case
 from sapsim.bench.engine import SAMPLES, Fault, Seen
-from sapsim.bench.mechanism import Body, Geometry, has_manifolds, mechanism, refuse_kinds
+from sapsim.bench.mechanism import Body, Geometry, has_manifolds, mechanism, refuse_kinds, translated
+from sapsim.bench.peers._drake_joints import JOINTS, Place, add_actuators, add_joint, fix_inputs, model_instances, rotation
 
 LAWS = {"lagged": "kLagged", "similar": "kSimilar", "sap": "kSap"}
 SHAPES = {
@@ -21,13 +22,6 @@ SHAPES = {
     "sphere": lambda g, s: g.Sphere(s[0]),
     "box": lambda g, s: g.Box(*(2.0 * s)),
     "capsule": lambda g, s: g.Capsule(s[0], 2.0 * s[1]),
-}
-# joint and spring of a hinge or a slide; a floating body needs neither
-JOINTS = {
-    "revolute": ("RevoluteJoint", "RevoluteSpring"),
-    "continuous": ("RevoluteJoint", "RevoluteSpring"),
-    "prismatic": ("PrismaticJoint", "PrismaticSpring"),
-    "floating": None,
 }
 
 
@@ -54,7 +48,8 @@ class Engine:
         self.plant, graph = plant.AddMultibodyPlant(config, builder)
         self.plant.set_discrete_contact_approximation(getattr(plant.DiscreteContactApproximation, LAWS[m.law]))
         self.plant.mutable_gravity_field().set_gravity_vector(m.gravity)
-        self.bodies, self.joints = [], {}
+        self.bodies, self.joints, self.drives = [], {}, {}
+        self.instances = model_instances(self.plant)
         for b, body in enumerate(m.bodies):
             self._add_body(b, body)
         geometries = [self._add_shape(i, shape) for i, shape in enumerate(m.shapes)]
@@ -67,36 +62,31 @@ class Engine:
     # ---- the model ---------------------------------------------------------------------------------------------------
 
     def _add_body(self, b: int, body: Body) -> None:
-        from pydrake.math import RigidTransform, RotationMatrix
-
         tree, plant = self.tree, self.plant
         i = body.inertia
-        moments = tree.RotationalInertia(i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2])
-        inertia = tree.SpatialInertia.MakeFromCentralInertia(body.mass, body.com, moments)
-        self.bodies.append(plant.AddRigidBody(f"b{b}", inertia))
-        names = JOINTS[body.kind]
-        if names is None:
+        inertia = tree.SpatialInertia.Zero()
+        if body.mass > 0.0:
+            moments = tree.RotationalInertia(i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2])
+            inertia = tree.SpatialInertia.MakeFromCentralInertia(body.mass, body.com, moments)
+        heavy, weightless = self.instances
+        instance = weightless() if body.weightless else heavy
+        self.bodies.append(plant.AddRigidBody(f"b{b}", instance, inertia))
+        if JOINTS[body.kind] is None:
             return
         parent = plant.world_body() if body.parent < 0 else self.bodies[body.parent]
-        X_PF = RigidTransform(RotationMatrix.ProjectToRotationMatrix(body.R_PF), body.p_PF)
-        F = plant.AddFrame(tree.FixedOffsetFrame(f"F{b}", parent.body_frame(), X_PF))
-        M = self.bodies[b].body_frame()
-        joint = plant.AddJoint(getattr(tree, names[0])(f"j{b}", F, M, body.axis, damping=body.damping))
-        if body.armature:  # a rotor of that inertia with gear ratio 1
-            actuator = plant.AddJointActuator(f"j{b}", joint)
-            actuator.set_default_rotor_inertia(body.armature)
-            actuator.set_default_gear_ratio(1.0)
-        if body.stiffness:
-            plant.AddForceElement(getattr(tree, names[1])(joint, body.reference, body.stiffness))
-        self.joints[b] = joint
+        X_PF = rotation(body.R_PF, body.p_PF)
+        joints = add_joint(Place(plant, tree, f"j{b}", body, self.bodies[b], instance, parent, X_PF))
+        add_actuators(plant, tree, body, joints)
+        if body.drive:
+            self.drives[joints[0].name()] = body.drive
+        self.joints[b] = joints
 
     def _add_shape(self, i: int, shape: Geometry):
         from pydrake import geometry
-        from pydrake.math import RigidTransform, RotationMatrix
         from pydrake.multibody.plant import CoulombFriction
 
         body = self.plant.world_body() if shape.body < 0 else self.bodies[shape.body]
-        X_BG = RigidTransform(RotationMatrix.ProjectToRotationMatrix(shape.R_BG), shape.p_BG)
+        X_BG = rotation(shape.R_BG, shape.p_BG)
         surface, friction = geometry.ProximityProperties(), CoulombFriction(shape.friction, shape.friction)
         geometry.AddContactMaterial(
             dissipation=shape.dissipation, point_stiffness=shape.stiffness, friction=friction, properties=surface
@@ -128,20 +118,22 @@ class Engine:
             simulator.Initialize()
 
     def _place(self, context) -> None:
-        from pydrake.math import RigidTransform, RotationMatrix
         from pydrake.multibody.math import SpatialVelocity
 
         q, v = self.plant.GetDefaultPositions(), np.zeros(self.plant.num_velocities())
-        for b, joint in self.joints.items():
-            q[joint.position_start()] = self.mechanism.bodies[b].q[0]
-            v[joint.velocity_start()] = self.mechanism.bodies[b].v[0]
+        for b, joints in self.joints.items():
+            done = 0
+            for joint in joints:
+                n = joint.num_velocities()
+                q[joint.position_start() :][:n] = self.mechanism.bodies[b].q[done : done + n]
+                v[joint.velocity_start() :][:n] = self.mechanism.bodies[b].v[done : done + n]
+                done += n
+        fix_inputs(self.plant, self.tree, context, self.drives)
         self.plant.SetPositions(context, q)
         self.plant.SetVelocities(context, v)
         for b, body in enumerate(self.mechanism.bodies):
             if b not in self.joints:
-                R_WB, p_WB = body.floating_pose()
-                X_WB = RigidTransform(RotationMatrix.ProjectToRotationMatrix(R_WB), p_WB)
-                self.plant.SetFreeBodyPose(context, self.bodies[b], X_WB)
+                self.plant.SetFreeBodyPose(context, self.bodies[b], rotation(*body.floating_pose()))
                 self.plant.SetFreeBodySpatialVelocity(context, self.bodies[b], SpatialVelocity(*body.floating_twist()))
 
     def advance(self, n: int) -> None:
@@ -175,4 +167,5 @@ class Engine:
 
     def poses(self) -> np.ndarray:
         context = self._contexts()[0]
-        return np.array([self.plant.EvalBodyPoseInWorld(context, b).GetAsMatrix34() for b in self.bodies]).reshape(-1, 3, 4)
+        found = (self.plant.EvalBodyPoseInWorld(context, b).GetAsMatrix34() for b in self.bodies)
+        return translated(self.mechanism.bodies, found)

@@ -1,5 +1,8 @@
 """MuJoCo (`pip install mujoco`): `mj_step(model, data, nstep)` with its defaults: Newton solver, pyramidal cone, Euler.
 
+With drives the integrator is `implicitfast`, which takes their damping at the step's end and their stiffness at its start.
+Joint limits are soft there, with MuJoCo's defaults.
+
 Its contacts are softer and have no parameters that ours could be turned into: they keep their defaults, friction is ours.
 Boxes collide by their faces.  Worlds are data of one model, advanced one after another.
 """
@@ -8,19 +11,15 @@ import numpy as np
 
 from sapsim.bench.cases import Case
 from sapsim.bench.engine import SAMPLES, Fault, Seen, Unfit
-from sapsim.bench.mechanism import Body, Geometry, Mechanism, mechanism, refuse_kinds
+from sapsim.bench.mechanism import Body, Geometry, Mechanism, mechanism, refuse_kinds, translated
+from sapsim.bench.peers._mujoco_bodies import JOINTS, Folded, add_drive, add_joints, fold
+from sapsim.scene.poses import matrix
 
 SHAPES = {
     "plane": lambda s: ("mjGEOM_PLANE", [0.0, 0.0, 1.0]),
     "sphere": lambda s: ("mjGEOM_SPHERE", [s[0], 0.0, 0.0]),
     "box": lambda s: ("mjGEOM_BOX", list(s)),
     "capsule": lambda s: ("mjGEOM_CAPSULE", [s[0], s[1], 0.0]),
-}
-JOINTS = {
-    "revolute": "mjJNT_HINGE",
-    "continuous": "mjJNT_HINGE",
-    "prismatic": "mjJNT_SLIDE",
-    "floating": "mjJNT_FREE",
 }
 ARENA = 1 << 28  # bytes for contacts of one world
 
@@ -49,35 +48,36 @@ class Engine:
     def _spec(self):
         mj, m = self.mujoco, self.mechanism
         spec = mj.MjSpec()
+        spec.compiler.degree = False
         spec.option.timestep = m.time_step
         spec.option.gravity = m.gravity
         spec.option.disableflags |= int(mj.mjtDisableBit.mjDSBL_FILTERPARENT)  # pairs are excluded by name below
         spec.memory = ARENA
-        bodies = []
+        if any(body.drive for body in m.bodies):  # Euler's method takes no drive at the step's end
+            spec.option.integrator = mj.mjtIntegrator.mjINT_IMPLICITFAST
+        bodies: dict[int, object] = {}
+        for folded in fold(m):
+            b, parent = folded.members[-1], m.bodies[folded.members[0]].parent
+            bodies[b] = self._add_body(spec.worldbody if parent < 0 else bodies[parent], f"b{b}", folded)
         for b, body in enumerate(m.bodies):
-            parent = spec.worldbody if body.parent < 0 else bodies[body.parent]
-            bodies.append(self._add_body(parent, f"b{b}", body))
+            if body.drive:
+                add_drive(mj, spec, f"j{b}", body)
         for shape in m.shapes:
             self._add_shape(spec.worldbody if shape.body < 0 else bodies[shape.body], shape)
-        names = ["world", *(f"b{b}" for b in range(len(bodies)))]
+        names = ["world", *(f"b{b}" for b in range(len(m.bodies)))]
         for a, b in untested_bodies(m):
             spec.add_exclude(bodyname1=names[a + 1], bodyname2=names[b + 1])
         return spec
 
-    def _add_body(self, parent, name: str, body: Body):
-        mj, i = self.mujoco, body.inertia
-        if body.floats:
-            R, p = body.floating_pose()
-        else:
-            R, p = body.R_PF, body.p_PF
-        made = parent.add_body(name=name, pos=p, quat=self._quat(R))
+    def _add_body(self, parent, name: str, folded: Folded):
+        body = self.mechanism.bodies[folded.members[-1]]
+        i = body.inertia
+        R, p = body.floating_pose() if body.floats else (folded.R_PB, folded.p_PB)
+        made = parent.add_body(name=name, pos=p, quat=self._quat(R), gravcomp=float(body.weightless))
         made.explicitinertial = True
         made.mass, made.ipos = body.mass, body.com
         made.fullinertia = [i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]]
-        joint = made.add_joint(type=getattr(mj.mjtJoint, JOINTS[body.kind]), axis=body.axis)
-        joint.armature, joint.springref = body.armature, body.reference
-        _set_linear(joint, "damping", body.damping)
-        _set_linear(joint, "stiffness", body.stiffness)
+        add_joints(self.mujoco, made, folded, self.mechanism.bodies)
         return made
 
     def _add_shape(self, body, shape: Geometry) -> None:
@@ -97,18 +97,24 @@ class Engine:
         for data in self.datas:
             mj.mj_resetData(model, data)
             for b, body in enumerate(self.mechanism.bodies):
-                iq, iv = model.jnt_qposadr[b], model.jnt_dofadr[b]
+                first = model.joint(f"j{b}" if JOINTS[body.kind] else f"j{b}_0").id
+                iq, iv = model.jnt_qposadr[first], model.jnt_dofadr[first]
                 q, v = self._state(body)
                 data.qpos[iq : iq + len(q)], data.qvel[iv : iv + len(v)] = q, v
             mj.mj_forward(model, data)
 
     def _state(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
-        """qpos and qvel of a joint; of a free joint the velocity of the origin in world and omega in the body's axes."""
+        """qpos and qvel of a joint; of a free joint the velocity of the origin in world and omega in the body's axes.
+
+        A quaternion is wxyz there, and omega of a ball in the body's axes.
+        """
         if body.floats:
             R, p = body.floating_pose()
             omega, v = body.floating_twist()
             return np.concatenate([p, self._quat(R)]), np.concatenate([v, R.T @ omega])
-        return body.q, body.v
+        if len(body.q) == len(body.v):
+            return body.q, body.v
+        return np.roll(body.q, 1), matrix(tuple(body.q)).T @ body.v
 
     def advance(self, n: int) -> None:
         for data in self.datas:
@@ -138,15 +144,11 @@ class Engine:
     def poses(self) -> np.ndarray:
         data = self.datas[0]
         self.mujoco.mj_kinematics(self.model, data)
-        return np.concatenate([data.xmat[1:].reshape(-1, 3, 3), data.xpos[1:, :, None]], axis=2)
-
-
-def _set_linear(joint, name: str, value: float) -> None:
-    """A coefficient that is a number before MuJoCo 4 and the first of a polynomial's since."""
-    if np.ndim(getattr(joint, name)):
-        getattr(joint, name)[0] = value
-    else:
-        setattr(joint, name, value)
+        nothing = np.zeros((3, 4))  # in the place of bodies that are folded, and left out below
+        names = [f"b{b}" if body.mass > 0.0 else "" for b, body in enumerate(self.mechanism.bodies)]
+        own = (data.body(name) if name else None for name in names)
+        found = (np.column_stack([x.xmat.reshape(3, 3), x.xpos]) if x is not None else nothing for x in own)
+        return translated(self.mechanism.bodies, found)
 
 
 def untested_bodies(m: Mechanism) -> list[tuple[int, int]]:

@@ -13,9 +13,9 @@ Parameters: (sign, bound).
 import math
 
 from sapsim.kinds.base import ConstraintFuncs, ConstraintKind, ConstraintRow
+from sapsim.kinds.constraints._holonomic import NEAR_RIGID
 
 STIFFNESS = 1.0e12
-NEAR_RIGID = 0.1**2 / (4.0 * math.pi**2)  # beta^2 / 4 pi^2
 WINDOW = 2.0
 
 
@@ -46,4 +46,4 @@ def make(R):
     return ConstraintFuncs(prepare=prepare)
 
 
-KIND = ConstraintKind(name="limit", order=0, rows=rows, make=make)
+KIND = ConstraintKind(name="limit", order=0, make=make, rows=rows)

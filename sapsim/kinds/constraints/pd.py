@@ -8,11 +8,11 @@ kd / kp kept.  The feed-forward is not bounded by itself: the limit acts on the 
 
 Actuators without gains drive no row: their effort is part of the free motion (rne.py).
 
-Parameters: (kp, kd, target, target_velocity, feedforward, lowest, highest).
+Parameters, of which the middle three may change with time: (kp, kd, target, target_velocity, feedforward, lowest, highest).
 """
 
 from sapsim.kinds.base import ConstraintFuncs, ConstraintKind, ConstraintRow
-from sapsim.kinds.constraints.limit import NEAR_RIGID
+from sapsim.kinds.constraints._holonomic import NEAR_RIGID
 
 
 def rows(scene) -> list[ConstraintRow]:
@@ -23,8 +23,10 @@ def rows(scene) -> list[ConstraintRow]:
         if actuator.has_gains:
             j = joints[actuator.joint]
             gains = (actuator.kp, actuator.kd, actuator.target, actuator.target_velocity, actuator.feedforward)
+            constant = tuple(x if isinstance(x, float | int) else 0.0 for x in gains)
+            inputs = tuple((i, x) for i, x in enumerate(gains) if not isinstance(x, float | int))
             bounds = (actuator.lowest, actuator.highest)
-            found.append(ConstraintRow(actuator.name, j, 1.0, (*gains, *bounds), actuator.sum_bounds))
+            found.append(ConstraintRow(actuator.name, j, 1.0, (*constant, *bounds), actuator.sum_bounds, inputs=inputs))
     return found
 
 
@@ -55,4 +57,4 @@ def make(R):
     return ConstraintFuncs(prepare=prepare)
 
 
-KIND = ConstraintKind(name="pd", order=1, rows=rows, make=make)
+KIND = ConstraintKind(name="pd", order=1, make=make, rows=rows)

@@ -7,7 +7,7 @@ joint: it turns by 2 atan(h |omega| / 2) about omega (sap_formulas 6.2).
 
 import numpy as np
 
-from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.base import JointFuncs, JointKind, bracket_of_rotations
 from sapsim.kinds.joints._quaternion import random_rotation, rotation_between
 
 
@@ -55,4 +55,5 @@ KIND = JointKind(
     make=make,
     random=lambda kind, rng: random_rotation(rng),
     difference=rotation_between,
+    bracket=bracket_of_rotations,
 )

@@ -7,7 +7,7 @@ it, which turns the body by 2 atan(h |omega| / 2) about omega, as Drake's discre
 
 import numpy as np
 
-from sapsim.kinds.base import JointFuncs, JointKind
+from sapsim.kinds.base import JointFuncs, JointKind, bracket_of_rotations, no_bracket
 from sapsim.kinds.joints._quaternion import random_rotation, rotation_between
 
 
@@ -66,6 +66,11 @@ def make(R):
     return JointFuncs(X_FM=X_FM, S_W=S_W, bias_F=bias_F, step_q=step_q, to_external=to_external, from_external=from_external)
 
 
+def bracket(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rotations about the body's own origin and translations of it commute with one another, and translations do."""
+    return np.concatenate([bracket_of_rotations(x[..., :3], y[..., :3]), no_bracket(x[..., 3:], y[..., 3:])], axis=-1)
+
+
 KIND = JointKind(
     name="floating",
     nq=7,
@@ -82,4 +87,5 @@ KIND = JointKind(
     needs_world=True,
     random=lambda kind, rng: np.concatenate([rng.uniform(-1.0, 1.0, 3), random_rotation(rng)]),
     difference=lambda q0, q1: np.concatenate([rotation_between(q0[3:], q1[3:]), np.subtract(q1[:3], q0[:3])]),
+    bracket=bracket,
 )

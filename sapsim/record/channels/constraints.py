@@ -1,4 +1,4 @@
-"""Channel `constraints`: impulses of limits and drives, a row each (contract 3).
+"""Channel `constraints`: impulses of limits, drives, dry friction and ties, a row each (contract 3).
 
 It is there whenever the scene has such rows, whatever `output.channels` says.  With `every: K` it holds the impulse of the last
 of the K steps.
@@ -20,7 +20,7 @@ IMPULSE = Dataset(
 )
 FIXED = (
     Dataset(ROW, (ROW,), "int32", "1", "number of the constraint row"),
-    Dataset("constraints/name", (ROW,), "text", "1", "name: that of the actuator, or the joint and which of its limits"),
+    Dataset("constraints/name", (ROW,), "text", "1", "name: of an actuator, or of a joint or constraint with its row"),
     Dataset("constraints/kind", (ROW,), "text", "1", "kind of the constraint"),
     Dataset("constraints/units", (ROW,), "text", "1", "units of the impulse of each row"),
 )

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sapsim.scene.actuators import read_actuators
+from sapsim.scene.constraint_checks import check_constraints
+from sapsim.scene.constraints import read_constraints, with_mimics
 from sapsim.scene.expectations import read_expect, read_forces
 from sapsim.scene.grammar import INVALID, Section
 from sapsim.scene.inertia_policy import settle_inertias
@@ -21,6 +23,7 @@ from sapsim.scene.overrides import apply_overrides
 from sapsim.scene.physical import check_masses
 from sapsim.scene.repeat import place_body
 from sapsim.scene.report import Report
+from sapsim.scene.series import SeriesReader
 from sapsim.scene.settings import read_contact, read_output, read_solver, read_steps, read_worlds
 from sapsim.scene.sources import Sources
 from sapsim.scene.spec import WORLD, Scene, Shape, Where
@@ -49,6 +52,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
     placed = _place_all(root, materials, names, sources, report)
     nworld, seed = read_worlds(root)
     links, joints = tuple(placed.links), tuple(placed.joints)
+    series = SeriesReader(sources, report)
     scene = Scene(
         name=_name(root, file, report),
         file=file,
@@ -60,9 +64,10 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
         links=links,
         joints=joints,
         world_shapes=_world_shapes(root, materials, report),
-        forces=read_forces(root.get("forces"), names, report),
-        actuators=read_actuators(root.get("actuators"), names, joints, report),
-        filters=_filters(root, names, report),
+        forces=read_forces(root.get("forces"), names, series, report),
+        actuators=read_actuators(root.get("actuators"), placed.actuators, names, joints, series, report),
+        constraints=with_mimics(read_constraints(root.get("constraints"), names, joints, report), joints, report),
+        filters=_filters(root, placed.filters, names, report),
         nworld=nworld,
         seed=seed,
         output=read_output(root, nworld, report),
@@ -74,6 +79,8 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
     check_masses(scene, report)
     check_shapes(scene.links, sources.geometry, report)
     warn_of_unenforced(scene.joints, report)
+    if not report.errors:
+        check_constraints(scene, report)
     return scene
 
 
@@ -113,6 +120,8 @@ def _place_all(root: Section, materials: Materials, names: Names, sources: Sourc
 def _append(placed: Placed, more: Placed) -> None:
     placed.links.extend(more.links)
     placed.joints.extend(more.joints)
+    placed.filters.extend(more.filters)
+    placed.actuators.extend(more.actuators)
 
 
 def _check_default_materials(root: Section, materials: Materials, report: Report) -> None:
@@ -128,9 +137,9 @@ def _world_shapes(root: Section, materials: Materials, report: Report) -> tuple[
     return name_shapes(read_shapes(items, materials, report), WORLD)
 
 
-def _filters(root: Section, names: Names, report: Report) -> tuple[tuple[str, str], ...]:
-    """Pairs of links that are never tested, each once, names in order."""
-    pairs: dict[tuple[str, str], None] = {}
+def _filters(root: Section, of_models: list[tuple[str, str]], names: Names, report: Report) -> tuple[tuple[str, str], ...]:
+    """Pairs of links that are never tested, each once, names in order: those of models, then those of the scene."""
+    pairs = {(a, b) if a < b else (b, a): None for a, b in of_models}
     for where, pair in root.get("filter", []):
         sides = [names.expand(name, place, report) for place, name in pair]
         if not pair.complete:

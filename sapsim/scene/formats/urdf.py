@@ -21,6 +21,7 @@ from sapsim.scene.xml_values import Notices, note_unknown, only_child, read_name
 
 SUFFIXES = (".urdf",)
 KEY = "urdf"
+ROOT = "robot"  # the tag of the root element
 
 _MOMENTS = ("ixx", "iyy", "izz")
 _PRODUCTS = ("ixy", "ixz", "iyz")

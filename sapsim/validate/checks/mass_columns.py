@@ -7,10 +7,9 @@ from sapsim.validate.base import Check, Measured, Samples, ratio, worst_name
 
 def measure(s: Samples) -> Measured:
     zero = np.zeros(s.dynamics.nv)
-    g = s.dynamics.nonlinear_effects(s.q, zero)
+    g, *columns = s.dynamics.rnea_many(s.q, zero, [zero, *np.eye(s.dynamics.nv)])
     worst = np.zeros((len(s.q), s.dynamics.nv))
-    for i, unit in enumerate(np.eye(s.dynamics.nv)):
-        tau = s.dynamics.rnea(s.q, zero, unit)
+    for i, tau in enumerate(columns):
         scale = np.maximum(s.norm(tau), s.norm(g))
         worst[:, i] = ratio(s.norm(s.M[:, :, i] - (tau - g)), scale)
     return Measured(worst.max(axis=1, initial=0.0), lambda w: worst_name(worst[w], s.dynamics.dof_names))

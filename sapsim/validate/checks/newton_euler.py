@@ -15,20 +15,19 @@ STEP = 1.0e-3
 
 def measure(s: Samples) -> Measured:
     d, own = s.exact, s.exact.inertias
+    place = d.along(s.q, s.v)
 
     def momentum(t: float) -> np.ndarray:
         """(W, nlink, 6) [I omega; m v_com] of the links at q(t), v + a t."""
-        links = d.forward_kinematics(d.move(s.q, s.v, t), s.v + t * s.a)
+        place(t, s.v + t * s.a)
+        links = d.links()
         angular = np.einsum("wlij,wlj->wli", own.in_world(links), links.V[..., :3])
         return np.concatenate([angular, own.mass[:, None] * links.velocities(own.com)], axis=-1)
 
     force = derivative(momentum, STEP)
     force[..., 3:] -= own.mass[:, None] * own.gravity
-    tau = d.armature * s.a
-    for i, name in enumerate(d.link_names):
-        if own.mass[i] > 0.0 or own.inertia[i].any():
-            tau = tau + np.einsum("wij,wi->wj", d.jacobian(s.q, name, own.com[i]), force[:, i])
-    return s.of_forces(s.tau - tau)
+    com = d.forward_kinematics(s.q).points(own.com)
+    return s.of_forces(s.tau - d.armature * s.a - d.generalized_force(force, com))
 
 
 CHECK = Check("newton_euler", "RNEA = sum over links of J' (rate of momentum - weight)", measure)

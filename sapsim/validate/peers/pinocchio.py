@@ -47,7 +47,8 @@ _JOINTS = {
     "cylindrical": _composite,
     "universal": _universal,
 }
-# T and b of one joint from its rotations R_WB, R_FM and its velocity; kinds that are not here have T = 1, b = 0
+# T and b of one joint from its rotations R_WB, R_FM and its velocity; kinds that are not here have T = 1, b = 0.  All T are
+# made of rotations, so that T^-1 = T'.
 _VELOCITIES = {
     "floating": lambda R_WB, R_FM, v: (
         np.block([[np.zeros((3, 3)), R_WB], [R_WB, np.zeros((3, 3))]]),
@@ -127,7 +128,7 @@ class Peer:
             bias[dofs] = rest
             f = R_WB.T @ (m["body_mass"][0, b] * self.gravity[b])
             weights.append(pin.Force(f, np.cross(m["body_com"][0, b], f)))
-        return data, q, np.linalg.solve(T, v), T, bias, weights
+        return data, q, T.T @ v, T, bias, weights
 
     @cached_property
     def answers(self) -> dict[str, np.ndarray]:
@@ -135,7 +136,7 @@ class Peer:
         found = {"placements": [], "M": [], "h": [], "a": []}
         for w in range(len(self.s.q)):
             data, q, v, T, bias, weights = self._state(w)
-            back = np.linalg.inv(T)
+            back = T.T
             X = [np.concatenate([data.oMi[i].rotation.ravel(), data.oMi[i].translation]) for i in self.ids]
             found["placements"].append(np.array(X).reshape(-1, 12))
             M = self.pin.crba(self.model, data, q)
