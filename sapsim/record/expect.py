@@ -18,14 +18,9 @@ Expect = Any  # sapsim.scene.spec.Expect: record does not import scene
 AXES = {"x": 0, "y": 1, "z": 2}
 CONTACT = ("contact_force", "contact_count", "depth_max")
 SOLVER = ("converged_fraction",)
-ENERGY = ("energy",)
 REACTION = ("reaction_force", "reaction_torque")
-CHANNELS = (
-    dict.fromkeys(CONTACT, "contacts")
-    | dict.fromkeys(SOLVER, "solver")
-    | dict.fromkeys(ENERGY, "energy")
-    | dict.fromkeys(REACTION, "reactions")
-)
+CHANNELS = {"energy": "energy"} | dict.fromkeys(CONTACT, "contacts") | dict.fromkeys(SOLVER, "solver")
+CHANNELS |= dict.fromkeys(REACTION, "reactions")
 
 
 @dataclass(frozen=True)
