@@ -24,7 +24,10 @@ def next_size(size: int, seconds: float, most: int) -> int:
 
 def most_steps(sim: Any) -> int:
     """Steps in a block whose rows fit BLOCK_BYTES, with one contact for each shape."""
-    numbers = len(sim.coordinate_names) + len(sim.dof_names) + 13 * len(sim.link_names) + 20 * len(sim.shape_names) + 16
+    reactions = 6 * len(sim.joint_names) * ("reactions" in sim.scene.output.channels)
+    numbers = (
+        reactions + len(sim.coordinate_names) + len(sim.dof_names) + 13 * len(sim.link_names) + 20 * len(sim.shape_names) + 16
+    )
     rows = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * sim.nworld * numbers)))
     return rows * sim.scene.output.every
 

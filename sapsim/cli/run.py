@@ -201,12 +201,13 @@ def _simulate(sim: Any, blocks: list[Any], options: Options, interrupt: Any, out
     try:
         with make_progress(sim.scene.steps, options.quiet) as progress:
             status, outcome.steps = record_run(sim, blocks, recorder, interrupt, progress)
+        outcome.softened = sim.softened
     except MachineError as error:
         outcome.machine_error = str(error)
     finally:
         outcome.wall_seconds = time.monotonic() - began
         try:
-            recorder.close(status)
+            recorder.close(status, outcome.run_warnings)
         except MachineError as error:
             outcome.machine_error = outcome.machine_error or str(error)
             status = "failed"

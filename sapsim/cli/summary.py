@@ -1,7 +1,8 @@
 """What a run came to: its exit code, the JSON object, and the summary for people (contract 2)."""
 
+import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sapsim.errors import Message
@@ -12,7 +13,8 @@ from .messages import note, say
 
 @dataclass
 class Outcome:
-    """Collected while a run goes on.  `totals` are those of the simulation (`step.block.Totals`)."""
+    """Collected while a run goes on.  `totals` and `softened` are those of the simulation (`step.block.Totals`,
+    `step.softened.Softened`)."""
 
     scene: Any
     output: str
@@ -21,6 +23,7 @@ class Outcome:
     steps: int = 0
     wall_seconds: float = 0.0
     totals: Any = None
+    softened: list[Any] = field(default_factory=list)
     machine_error: str = ""
     checks: list[Any] | None = None
 
@@ -35,11 +38,12 @@ class Outcome:
     @property
     def warnings(self) -> list[Message]:
         """Warnings about the scene, then about the run."""
-        near_rigid = StepStatus.NEAR_RIGID_ACTIVE
-        found = list(self.scene.warnings)
-        if self.flags & near_rigid:
-            found.append(Message(self.scene.file, 0, 0, "", "near-rigid", SENTENCES[near_rigid]))
-        return found
+        return [*self.scene.warnings, *self.run_warnings]
+
+    @property
+    def run_warnings(self) -> list[Message]:
+        """One for each pair of materials with contacts that the near-rigid limit softened."""
+        return [_softened(self.scene, pair) for pair in self.softened]
 
     def exit_code(self, strict: bool) -> ExitCode:
         """The worst of what happened."""
@@ -94,6 +98,26 @@ class Outcome:
         return found
 
 
+def _softened(scene: Any, pair: Any) -> Message:
+    """What became of the stiffness of a pair of materials, and what would keep it."""
+    first, second = (name or "the default material" for name in pair.names)
+    text = (
+        f"contacts of {first} and {second} were softer than the {pair.stiffness:.3g} N/m of their materials, which a time step "
+        f"of {scene.time_step:.3g} s does not resolve: {pair.median:.2g} N/m in the median, {pair.least:.3g} N/m at least"
+    )
+    fix = (
+        f"a time step of {_below(pair.time_step)} s, contact.near_rigid {_below(pair.near_rigid)}, or materials of "
+        f"{_below(pair.least)} N/m a pair would keep what the scene asks for; law lagged has no such limit"
+    )
+    return Message(scene.file, 0, 0, "", "near-rigid", text, fix)
+
+
+def _below(value: float) -> str:
+    """The value with two digits, never more than it is."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{math.floor(value / unit) * unit:.2g}"
+
+
 def size_text(count: float) -> str:
     """A size in bytes for people."""
     for unit in ("B", "kB", "MB", "GB"):
@@ -118,6 +142,8 @@ def print_summary(outcome: Outcome) -> None:
             say(f"  status      {sentence}")
     say(f"  warnings    {len(outcome.warnings)}")
     say(f"  output      {d['output']}, {size_text(d['bytes'])}")
+    for warning in outcome.run_warnings:
+        note(f"warning: {warning}")
     for check in outcome.checks or ():
         verdict = "ok    " if check.passed else "FAILED"
         found = "nothing" if check.found is None else f"{check.found:.9g}"

@@ -167,10 +167,12 @@ class ContactLaw:
         name: the value of `contact.law`.
         code: the value of the attribute `contact_law` is the name; the code only orders.
         make (R) -> LawFuncs.
+        softens: whether it has a near-rigid limit, which makes contacts softer than their materials.
     """
 
     name: str
     make: Callable[[Any], "LawFuncs"]
+    softens: bool = False
 
 
 @dataclass(frozen=True)

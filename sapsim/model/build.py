@@ -7,6 +7,8 @@ import numpy as np
 from sapsim.kinds.base import code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
 from sapsim.model.inputs import Channels, force_channels
+from sapsim.model.link_tree import link_tree
+from sapsim.model.material_pairs import MaterialPair, find_material_pairs
 from sapsim.model.pairs import PairTable, find_pairs
 from sapsim.model.ties import most_entries
 from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
@@ -14,6 +16,8 @@ from sapsim.scene.bodies import LinkGroup, group_links
 from sapsim.scene.locking import hold_locked
 from sapsim.scene.poses import compose, matrix
 from sapsim.scene.spec import WORLD, Pose, Scene, Shape
+
+BINS = 256  # of a histogram of stiffnesses (step/softened.py)
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Model:
     pairs: PairTable
     slots: int  # most Jacobian blocks of a contact or an item of a tie
     constraints: ConstraintTable
+    material_pairs: list[MaterialPair]
     body_last: np.ndarray  # (nbody,) last body of the subtree: a depth-first order makes it a range
 
 
@@ -56,6 +61,7 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     external = _external_order(external_scene, groups, arrays)
     shapes, shape_link = _shapes(scene, groups, arrays)
     _links(scene, groups, arrays)
+    arrays |= link_tree(scene)
     channels = Channels()
     arrays |= place_forces(scene.forces, [link.name for link in scene.links], arrays, channels)
     joint_body = {group.joint: b for b, group in enumerate(groups[1:])}
@@ -63,7 +69,9 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     arrays |= channels.arrays()
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
-    sizes = _sizes(arrays, external) | factor_sizes | {"nconstraint": len(constraints.names)}
+    arrays["pair_material"], material_pairs = find_material_pairs(shapes, pairs.a, pairs.b)
+    sizes = _sizes(arrays, external) | factor_sizes | _recorded_sizes(scene, material_pairs)
+    sizes |= {"nconstraint": len(constraints.names)}
     return Model(
         arrays=arrays,
         sizes=sizes,
@@ -74,6 +82,7 @@ def build(scene: Scene, factor: str = "auto") -> Model:
         pairs=pairs,
         slots=max(_slots(arrays, pairs), most_entries(arrays)),
         constraints=constraints,
+        material_pairs=material_pairs,
         body_last=body_last,
         **external,
     )
@@ -229,7 +238,7 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
             body_of.append(body)
     kinds = [registry("shapes")[s.kind] for s in shapes]
     sizes = [k.size(s.params) for k, s in zip(kinds, shapes, strict=True)]
-    arrays["shape_body"] = np.array(body_of, np.int32)
+    arrays["shape_body"], arrays["shape_link"] = np.array(body_of, np.int32), np.array(link_of, np.int32)
     arrays["shape_size"] = _rows(sizes, (3,))
     arrays["shape_p_BG"] = _rows([X.p for X in poses], (3,))
     arrays["shape_R_BG"] = _rows([matrix(X.q) for X in poses], (3, 3))
@@ -271,14 +280,15 @@ def _on_body(scene: Scene, arrays: dict[str, np.ndarray]):
 def place_forces(
     forces, link_names: list[str], arrays: dict[str, np.ndarray], channels: Channels | None = None
 ) -> dict[str, np.ndarray]:
-    """Applied forces on their bodies, sorted by body; one on a link that is fixed in the world has no effect and is left out.
+    """Applied forces on their bodies, sorted by body; those on links that are fixed in the world move nothing and come last.
 
     `forces` have the fields of scene.spec.Force; force and torque may also be (W, 3), one to a world.  `arrays` holds
     link_body, link_p_BL, link_Q_BL and body_parent.  Force or torque may be a scene.spec.Series, which goes to `channels`.
     """
     index = {name: i for i, name in enumerate(link_names)}
+    nbody = len(arrays["body_parent"])
     rows = [(int(arrays["link_body"][index[f.link]]), f) for f in forces]
-    rows = sorted((r for r in rows if r[0] >= 0), key=lambda r: r[0])
+    rows = sorted(((b if b >= 0 else nbody, f) for b, f in rows), key=lambda r: r[0])
     p_BP, F, frame, inputs = [], [], [], []
     for _, f in rows:
         i = index[f.link]
@@ -291,7 +301,8 @@ def place_forces(
         parts = [np.zeros((1, 3)) if hasattr(x, "times") else np.atleast_2d(np.asarray(x, float)) for x in (f.torque, f.force)]
         F.append(np.concatenate(np.broadcast_arrays(*(x @ R_BL.T if local else x for x in parts)), axis=1))
     return {
-        "body_force_start": np.searchsorted([r[0] for r in rows], np.arange(len(arrays["body_parent"]) + 1)).astype(np.int32),
+        "body_force_start": np.searchsorted([r[0] for r in rows], np.arange(nbody + 1)).astype(np.int32),
+        "force_link": np.array([index[f.link] for _, f in rows], np.int32),
         "force_frame": np.array(frame, np.int32),
         "force_input": np.array(inputs, np.int32),
         "force_p_BP": _rows(p_BP, (3,)),
@@ -332,6 +343,8 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
         "nlink": len(arrays["link_body"]),
+        "njoint": len(arrays["joint_link"]),
+        "nroot": len(arrays["root_link_start"]) - 1,
         "nscalar": len(arrays["constraint_kind"]),
         "ntie": len(arrays["tie_kind"]),
         "nitem": len(arrays["item_row"]) - 1,
@@ -339,4 +352,14 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "ngroup": len(arrays["group_start"]) - 1,
         "nq": len(external["q0"]),
         "nv": len(external["qd0"]),
+    }
+
+
+def _recorded_sizes(scene: Scene, material_pairs: list[MaterialPair]) -> dict[str, int]:
+    """Sizes that are zero where the scene does not ask for what they count."""
+    softens = registry("contacts")[scene.contact.law].softens
+    return {
+        "nreaction": len(scene.links) if "reactions" in scene.output.channels else 0,
+        "nmaterial_pair": len(material_pairs),
+        "nsoftened": BINS * len(material_pairs) if softens else 0,
     }

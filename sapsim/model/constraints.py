@@ -40,7 +40,8 @@ def place_constraints(
     found = [(kind, row) for kind in kinds for row in kind.rows(scene)]
     tied = replace(external_scene, constraints=scene.constraints)
     ties = [(kind, _without_locked(tie, tied, joint_body)) for kind in kinds for tie in kind.ties(tied)]
-    place_ties(ties, len(found), on_body, joint_body, arrays)
+    links = {link.name: i for i, link in enumerate(scene.links)}
+    place_ties(ties, len(found), on_body, joint_body, links, arrays)
     body = np.array([joint_body[row.joint] for _, row in found], np.int32)
     entry = np.array([row.entry for _, row in found], np.int32)
     dof = arrays["body_dof_start"][body] + entry if found else body

@@ -69,6 +69,7 @@ body_path         | npath    | int | -  | - | build | those blocks, ascending
 body_path_mask    | npath    | int | -  | - | build | bit i: degree of freedom i of the block moves the body
 body_force_start  | nbody+1  | int | -  | - | build | applied forces of the body
 dof_body          | ndof     | int | -  | - | build | body that the degree of freedom carries, -1 = padding
+force_link        | nforce   | int | -  | - | build | link on which an applied force acts; those on links that are fixed in the world stand last
 input_start       | ninput+1 | int | -  | - | build | times and values of an input channel
 input_hold        | ninput   | int | -  | - | build | 1: a value lasts until the next time, 0: linear in between
 constraint_input_start | nscalar+1 | int | - | - | build | parameters of a row that change with time
@@ -79,10 +80,16 @@ effort_input      | neffort  | int | -  | - | build | input channel of that
 force_input       | nforce   | int | -  | - | build | first of six input channels (torque, force), -1: constant
 force_frame       | nforce   | int | -  | - | build | 0: components in world axes, 1: in the body's
 shape_body        | nshape   | int | -  | - | build | moving body of a shape, -1 = fixed in the world
+shape_link        | nshape   | int | -  | - | build | its link, -1 = the world
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted)
 pair_b            | npair    | int | -  | - | build | second shape
 pair_kind         | npair    | int | -  | - | build | 2 code of the pair kind + 1 where it takes the shapes in the other order
+pair_material     | npair    | int | -  | - | build | which two materials meet in the pair (model/material_pairs.py)
 link_body         | nlink    | int | -  | - | build | moving body a link belongs to, -1 = fixed in the world
+link_parent       | nlink    | int | -  | - | build | link on which its joint sits, -1 = world
+root_link_start   | nroot+1  | int | -  | - | build | links that stand on one joint from the world
+root_link         | nlink    | int | -  | - | build | those links, parents before children
+joint_link        | njoint   | int | -  | - | build | child link of a joint
 row_offset        | none     | int | -  | - | block | [0]: rows recorded before the block
 coordinate_from   | nq       | int | -  | - | build | internal coordinate of an external one
 dof_from          | nv       | int | -  | - | build | internal first entry of the joint of an external velocity
@@ -100,6 +107,8 @@ group_dof         | ngroup   | int | -  | - | build | degree of freedom of such 
 tie_kind          | ntie     | int | -  | - | build | code of the kind of a constraint over several degrees of freedom
 tie_body_a        | ntie     | int | -  | - | build | moving body A of its frame P, -1 = fixed in the world
 tie_body_b        | ntie     | int | -  | - | build | moving body B of its frame Q
+tie_link_a        | ntie     | int | -  | - | build | link of frame P, -1 = the world, and of ties over joint coordinates
+tie_link_b        | ntie     | int | -  | - | build | link of frame Q
 tie_item          | ntie+1   | int | -  | - | build | its items, three rows each
 item_row          | nitem+1  | int | -  | - | build | constraint rows of an item; the rest of the three are zero
 tie_term          | ntie+1   | int | -  | - | build | terms of a tie that acts on joint coordinates, by tree and block
@@ -145,6 +154,9 @@ shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissi
 link_p_BL      | nlink   | vec3  | m       | B  | build | link frame on its body
 link_Q_BL      | nlink   | quat  | -       | B  | build | its orientation
 link_com       | nlink   | vec3  | m       | L  | build | the link's own mass centre, zero where it has no mass
+link_mass      | nlink   | real  | kg      | -  | build | the link's own mass
+link_inertia   | nlink   | mat33 | kg m^2  | L  | build | its own inertia about its mass centre
+link_gravity   | nlink   | vec3  | m/s^2   | W  | build | gravity that it feels
 force_p_BP     | nforce  | vec3  | m       | B  | build | point of application
 force_F        | nforce  | vec6  | N m, N  | W or B | build | torque and force
 force_from     | nforce  | real  | s       | -  | build | first instant of activity
@@ -237,6 +249,7 @@ constraint_vc  | nscalar | real | m/s, rad/s | - | newton | velocity of an activ
 constraint_dvc | nscalar | real | m/s, rad/s | - | newton | its change along the search direction
 constraint_gamma | nconstraint | real | N s, N m s | - | newton | impulse of a row, zero where it is not active
 constraint_G   | nscalar | real | A | - | newton   | second derivative of an active row's cost
+reaction       | nreaction | vec6 | N m, N | L at Lo | reactions | what the joint of a link puts on it, in steps that end in a row
 grad           | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
 momentum       | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star)
 Av_star        | nblock  | vec3  | N s, N m s | - | newton  | A v_star
@@ -264,6 +277,8 @@ solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optim
 solve_real     | nmerged_real | real | J^0.5, J | - | newton | residual ||D grad||, its scale, cost; D = diag(A)^-1/2
 need           | nneed   | int   | -      | - | newton      | most near pairs, contacts and Hessian blocks asked for
 total          | ntotal  | wp.int64 | -   | - | counters    | counters over the run (step/record.py)
+softened_count | nsoftened | wp.int64 | - | - | counters | contacts that the near-rigid limit softened, by pair of materials and stiffness as realised (step/softened.py)
+softened_least | nmaterial_pair | real | N/m | - | counters | least stiffness as realised, 0 where there was none
 merged         | nmerged | int   | -      | - | counters    | statistics since the last recorded row
 merged_real    | nmerged_real | real | -  | - | counters    | residual, scale, cost of that row
 """
@@ -279,6 +294,7 @@ rec_stat           | crow nstat | int    | - | - | record_state | integers of th
 rec_real           | crow nmerged_real | real | - | - | record_state | residual, scale, cost
 rec_energy         | crow       | vec3   | J | - | record_energy | kinetic, potential, elastic energy; where the scene records them
 rec_constraint     | crow nconstraint | real | N s, N m s | - | record_state | impulses of constraint rows
+rec_reaction       | crow nreaction | vec6 | N m, N | L at Lo | record_state | torque and force of a joint on its child link
 rec_pair           | crow ccontact | int | - | - | record_contacts | pair of a contact
 rec_feature        | crow ccontact | int | - | - | record_contacts | its feature
 rec_point          | crow ccontact | vec3 | m | W | record_contacts | contact point

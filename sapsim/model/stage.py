@@ -11,13 +11,17 @@ from sapsim.math.real import Real
 
 @dataclass(frozen=True)
 class Stage:
-    """`func(s: struct, w: int, lane: int)` is what one block does for its world; `kernel` launches it for all worlds."""
+    """`func(s: struct, w: int, lane: int)` is what one block does for its world; `kernel` launches it for all worlds.
+
+    `needs`: a size of the model (model.sizes) without which the stage has nothing to do and need not be launched.
+    """
 
     name: str
     struct: Any
     scalars: tuple[tuple[str, str], ...]
     func: Any
     kernel: Any
+    needs: str = ""
 
 
 def variant(name: str, form: str) -> str:
@@ -25,7 +29,7 @@ def variant(name: str, form: str) -> str:
     return name if form == "v_star" else f"{name}_{form}"
 
 
-def make_stage(name: str, R: Real, struct: Any, func: Any, scalars: tuple[tuple[str, str], ...] = ()) -> Stage:
+def make_stage(name: str, R: Real, struct: Any, func: Any, scalars: tuple[tuple[str, str], ...] = (), needs: str = "") -> Stage:
     """Wraps `func` in a kernel of its own module, whose name carries the stage and the precision (and law where it has one)."""
     lane = lane_func()
 
@@ -34,4 +38,4 @@ def make_stage(name: str, R: Real, struct: Any, func: Any, scalars: tuple[tuple[
         w, tid = wp.tid()
         func(s, w, lane(tid))
 
-    return Stage(name, struct, scalars, func, kernel)
+    return Stage(name, struct, scalars, func, kernel, needs)

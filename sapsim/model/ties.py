@@ -11,15 +11,22 @@ PARAMETERS = 8  # numbers of a tie
 
 
 def place_ties(
-    found: list[tuple[ConstraintKind, Tie]], nscalar: int, on_body: Callable, joint_body: dict[int, int], arrays: dict
+    found: list[tuple[ConstraintKind, Tie]],
+    nscalar: int,
+    on_body: Callable,
+    joint_body: dict[int, int],
+    links: dict[str, int],
+    arrays: dict,
 ) -> None:
     """Adds the arrays of ties to `arrays`.  Their rows follow the nscalar scalar ones.
 
-    on_body (link or world, p_LP, Q_LP) -> (moving body or -1, p_BP, Q_BP).  joint_body: body of a joint's index.
+    on_body (link or world, p_LP, Q_LP) -> (moving body or -1, p_BP, Q_BP).  joint_body: body of a joint's index; links: the
+    links' indices.
     """
     n = len(found)
     parameters, bias = np.zeros((1, n, PARAMETERS)), np.zeros((1, n, BLOCK))
-    body, p, q = np.full((2, n), -1, np.int32), np.zeros((2, 1, n, 3)), np.tile([0.0, 0.0, 0.0, 1.0], (2, 1, n, 1))
+    body, link = np.full((2, 2, n), -1, np.int32)
+    p, q = np.zeros((2, 1, n, 3)), np.tile([0.0, 0.0, 0.0, 1.0], (2, 1, n, 1))
     items, rows, term_start, terms, coefficients = [0], [nscalar], [0], [], []
     for t, (_, tie) in enumerate(found):
         parameters[0, t, : len(tie.parameters)] = tie.parameters
@@ -28,6 +35,7 @@ def place_ties(
             rows.append(rows[-1] + len(tie.rows[k : k + BLOCK]))
         items.append(len(rows) - 1)
         for side, end in enumerate(tie.ends):
+            link[side, t] = links.get(end[0], -1)
             body[side, t], p[side, 0, t], q[side, 0, t] = on_body(*end)
         for term, coefficient in sorted(_terms(tie, joint_body, arrays)):
             terms.append(term)
@@ -38,6 +46,8 @@ def place_ties(
         "tie_kind": np.array([code("constraints", kind.name) for kind, _ in found], np.int32),
         "tie_body_a": body[0],
         "tie_body_b": body[1],
+        "tie_link_a": link[0],
+        "tie_link_b": link[1],
         "tie_item": np.array(items),
         "item_row": np.array(rows),
         "tie_term": np.array(term_start),

@@ -1,8 +1,8 @@
 """Evaluates the `expect` entries of a scene against its result file (contract 1.8).
 
-An entry names a quantity, rows (`at`: a time, end or all) and worlds; every one of these values must be allowed.  Contact
-and solver quantities belong to a step, so row 0 is not one of their rows.  `found` is the value that is farthest from being
-allowed.
+An entry names a quantity, rows (`at`: a time, end or all) and worlds; every one of these values must be allowed.  Quantities
+of contacts, solver and reactions belong to a step, so row 0 is not one of their rows.  `found` is the value that is farthest
+from being allowed.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,9 @@ Expect = Any  # sapsim.scene.spec.Expect: record does not import scene
 AXES = {"x": 0, "y": 1, "z": 2}
 CONTACT = ("contact_force", "contact_count", "depth_max")
 SOLVER = ("converged_fraction",)
-ENERGY = ("energy",)
+REACTION = ("reaction_force", "reaction_torque")
+CHANNELS = {"energy": "energy"} | dict.fromkeys(CONTACT, "contacts") | dict.fromkeys(SOLVER, "solver")
+CHANNELS |= dict.fromkeys(REACTION, "reactions")
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,7 @@ class _Missing(Exception):
 
 def channel_of(entry: Expect) -> str:
     """The output channel that an entry needs."""
-    base = entry.quantity.split(".")[0]
-    return "contacts" if base in CONTACT else "solver" if base in SOLVER else "energy" if base in ENERGY else "state"
+    return CHANNELS.get(entry.quantity.split(".")[0], "state")
 
 
 def evaluate(run: Run, entries: Sequence[Expect]) -> list[Result]:
@@ -221,6 +222,15 @@ def _depth_max(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarr
     return out
 
 
+def _reaction(first: int) -> Callable:
+    """Components of the wrench of a joint on its child link, from the first one on."""
+
+    def values(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarray:
+        return _pick(run, "reactions/wrench", rows)[:, :, _index(run.joints, entry.name), first + AXES[axis]]
+
+    return values
+
+
 def _converged_fraction(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarray:
     """Fraction of the rows from the first step to the row that converged; with `at: all`, that of the whole run."""
     converged = run.rows_of("solver/converged")[1:]
@@ -244,5 +254,7 @@ QUANTITIES: dict[str, Callable[[Run, Expect, str, np.ndarray], np.ndarray]] = {
     "contact_count": _contact_count,
     "depth_max": _depth_max,
     "converged_fraction": _converged_fraction,
+    "reaction_torque": _reaction(0),
+    "reaction_force": _reaction(3),
     "energy": _energy,
 }

@@ -5,6 +5,7 @@ They are constant, so a result file is enough to rebuild masses, inertias, joint
 
 import hashlib
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .layout import Dataset
 
 INERTIA = "model/inertia_entry"
 PARAMETER = "model/shape_parameter"
+WARNINGS = "warnings"
 INERTIA_ENTRIES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 
 Table = tuple[Dataset, Any]
@@ -153,13 +155,15 @@ def config_tables(scene: Any) -> list[Table]:
         (text("scene_yaml", "the scene file as read"), scene.text),
         (text("resolved_yaml", "the scene with every name expanded and every default filled in"), scene.resolved),
         (text("overrides", "overrides given on the command line, one a line"), "\n".join(scene.overrides)),
-        (text("warnings", "warnings about the scene, one a line"), "\n".join(_located(scene))),
+        (text(WARNINGS, "warnings about the scene and the run, one a line"), warnings_text(scene)),
     ]
 
 
-def _located(scene: Any) -> list[str]:
+def warnings_text(scene: Any, of_run: Sequence[Any] = ()) -> str:
+    """The text of /config/warnings: those of the scene, and those of a run that has ended."""
     folder = os.path.dirname(scene.file)
-    return [str(w).replace(f"{folder}{os.sep}", "") if folder else str(w) for w in scene.warnings]
+    lines = [str(w) for w in (*scene.warnings, *of_run)]
+    return "\n".join(line.replace(f"{folder}{os.sep}", "") if folder else line for line in lines)
 
 
 def digest(tables: list[Table]) -> str:

@@ -11,6 +11,7 @@ import os
 import queue
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import h5py
@@ -21,6 +22,7 @@ from ..step.block import Block
 from . import select
 from .durable import DurableFile
 from .layout import ROW_SCALES, Counts, channels
+from .model_tables import WARNINGS, warnings_text
 from .structure import Structure, now
 
 QUEUE_BLOCKS = 2  # blocks that may wait: the simulation runs on while one is compressed, and memory stays bounded
@@ -71,6 +73,7 @@ class Recorder:
         self._counts = Counts()
         self.step = 0
         self._totals: dict[str, np.ndarray] = {}
+        self._warnings: Sequence[Any] = ()
         self._error: Exception | None = None
         self._queue: queue.Queue = queue.Queue(QUEUE_BLOCKS)
         try:
@@ -109,12 +112,14 @@ class Recorder:
             except queue.Full:
                 continue
 
-    def close(self, status: str) -> str:
-        """Writes what is left, sets `status` (complete | interrupted | failed), closes and renames.  Returns the path.
+    def close(self, status: str, warnings: Sequence[Any] = ()) -> str:
+        """Writes what is left, sets `status` (complete | interrupted | failed) and adds `warnings` about the run to those about
+        the scene; closes and renames.  Returns the path.
 
         Raises MachineError where rows could not be written.  The file then holds those that could, with status failed; where
         not even that succeeds, it keeps its partial name and what the last flush left in it.
         """
+        self._warnings = warnings
         self._queue.put(None)
         self._thread.join()
         saved = self._error is None and self._try_save(status)
@@ -199,6 +204,8 @@ class Recorder:
         if last:
             self._file.attrs["status"] = status
             self._file.attrs["finished_at"] = now()
+            if self._warnings:
+                self._file[f"config/{WARNINGS}"][()] = warnings_text(self._scene, self._warnings)
         with self._disk.whole():
             self._file.flush()
             if last:

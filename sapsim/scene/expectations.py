@@ -23,7 +23,7 @@ QUANTITIES = {
         "contact_count",
         "depth_max",
     ),
-    "joint": ("q", "qd"),
+    "joint": ("q", "qd", *_xyz("reaction_force"), *_xyz("reaction_torque")),
     "world": (*_xyz("contact_force"), "contact_count", "depth_max", "energy"),
     "solver": ("converged_fraction",),
 }
@@ -41,7 +41,7 @@ def read_expect(
         quantity = section.get("quantity", "")
         if target and quantity:
             _check_quantity(target, quantity, section, report)
-            if target == "joint" and name in kinds and kinds[name].nq != 1:
+            if quantity in ("q", "qd") and name in kinds and kinds[name].nq != 1:
                 text = f'joint "{name}" is {kinds[name].name} and has {kinds[name].nq} coordinates; q and qd need one'
                 report.error(section.where("joint"), "unknown-value", text, "ask for a quantity of its link")
         bounds = section.only("value", "min", "max")

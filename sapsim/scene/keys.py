@@ -8,6 +8,10 @@ from sapsim.kinds.base import ShapeKind, registry
 from sapsim.scene.constraint_keys import CONSTRAINT
 from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
+from sapsim.scene.series_keys import CSV as CSV  # the page and the schema name what stands here
+from sapsim.scene.series_keys import NUMBER_SERIES, VECTOR_SERIES
+from sapsim.scene.series_keys import NUMBER_TABLE as NUMBER_TABLE
+from sapsim.scene.series_keys import VECTOR_TABLE as VECTOR_TABLE
 
 _SHAPES = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "plane", "mesh", "heightfield")
 _LAWS = ("sap", "similar", "lagged")
@@ -142,26 +146,6 @@ _LINK_CHANGES = {
 LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, ""), **_LINK_CHANGES})
 LINK_OVERLAY = Record({"collision": Key(COLLISION, "added to the model's shapes"), **_LINK_CHANGES})
 
-_INTERPOLATION = Key(Choice(("linear", "hold")), "between times; hold: a value lasts until the next time; default linear")
-CSV = Record(
-    {
-        "csv": Key(Text("a path"), "a file with a column of times [s], then the values", required=True),
-        "interpolation": _INTERPOLATION,
-    }
-)
-
-
-def _over_time(item: Type) -> ByKey:
-    """A table of times and values, or a file with one."""
-    table = {
-        "times": Key(ListOf(_number), "strictly ascending [s]", required=True),
-        "values": Key(ListOf(item), "one to a time; held before the first and after the last", required=True),
-        "interpolation": _INTERPOLATION,
-    }
-    return ByKey({"csv": CSV}, Record(table))
-
-
-VECTOR_SERIES, NUMBER_SERIES = _over_time(_vec3), _over_time(_number)
 _vector_in_time = ByForm({"seq": _vec3, "map": VECTOR_SERIES})
 _number_in_time = ByForm({"number": _number, "map": NUMBER_SERIES})
 _target_in_time = ByForm({"number": _number, "str": Choice(("initial",)), "map": NUMBER_SERIES})
@@ -353,7 +337,9 @@ EXPECT = Record(
 OUTPUT = Record(
     {
         "every": Key(Integer(least=1, most=2**31 - 1), "steps from row to row"),
-        "channels": Key(ListOf(Choice(("state", "contacts", "solver", "energy"))), "what is recorded"),
+        "channels": Key(
+            ListOf(Choice(("state", "contacts", "solver", "constraints", "energy", "reactions"))), "what is recorded"
+        ),
         "dtype": Key(Choice(("float64", "float32")), "of recorded numbers"),
         "compression": Key(Choice(("gzip", "none")), "of the file"),
         "flush_seconds": Key(_positive, "time between two writes to the disk [s]"),

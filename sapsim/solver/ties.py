@@ -19,6 +19,7 @@ from sapsim.model.stage import Stage, make_stage, variant
 from sapsim.solver.paths import ARRAYS as PATHS
 from sapsim.solver.paths import make_paths
 
+FRAMES = ("tie_kind", "tie_body_a", "tie_body_b", "tie_p_BP", "tie_Q_BP", "tie_p_BQ", "tie_Q_BQ", "p_WB", "Q_WB")
 ARRAYS = (
     "tie_kind", "tie_body_a", "tie_body_b", "tie_item", "item_row", "tie_term", "term_dof", "term_coordinate", "term_tree",
     "tie_parameters", "tie_bias", "tie_p_BP", "tie_Q_BP", "tie_p_BQ", "tie_Q_BQ", "term_coefficient",
@@ -28,17 +29,13 @@ FORM_ARRAYS = {"v_star": ("v_star_b",), "momentum": ()}
 SCALARS = (("ntie", "int"), ("slots", "int"), ("h", "real"))
 
 
-@cache
-def make(R, form: str = "v_star") -> Stage:
-    """The stage `ties`; writes item_gap, J and sides of the items, and constraint_row of their rows.
+def make_frames(R, struct):
+    """wp.func frames_of(s, w, t, item) -> what the kind's `frames` says of an item of tie t, at the placements as they are.
 
-    Kinds look ahead with v_star; where the form of the problem has none, nothing is out of reach (solver/forms.py).
+    A struct that is passed here has the arrays of FRAMES.
     """
-    real, vec3, vec4, quat, mat33 = R.t, R.vec3, R.vec4, R.quat, R.mat33
-    kinds = make_constraints(R)
-    compliance, frames = kinds.compliance, kinds.frames
-    struct = make_struct("Ties", R, ARRAYS + FORM_ARRAYS[form], SCALARS)
-    sides = make_paths(R, struct).sides
+    vec3, quat = R.vec3, R.quat
+    frames = make_constraints(R).frames
 
     @wp.func
     def position(s: struct, w: int, body: int, p: vec3) -> vec3:
@@ -53,17 +50,37 @@ def make(R, form: str = "v_star") -> Stage:
         return s.Q_WB[w, body] * Q
 
     @wp.func
-    def fill_frames(s: struct, w: int, t: int, i: int):
-        """Item i from frames P and Q."""
+    def frames_of(s: struct, w: int, t: int, item: int):
         a = s.tie_body_a[t]
         b = s.tie_body_b[t]
         p_WP = position(s, w, a, s.tie_p_BP[w, t])
         p_WQ = position(s, w, b, s.tie_p_BQ[w, t])
         Q_WP = orientation(s, w, a, s.tie_Q_BP[w, t])
         Q_WQ = orientation(s, w, b, s.tie_Q_BQ[w, t])
-        D, g, p_a, p_b, turns = frames(s.tie_kind[t], i - s.tie_item[t], p_WP, Q_WP, p_WQ, Q_WQ)
+        return frames(s.tie_kind[t], item, p_WP, Q_WP, p_WQ, Q_WQ)
+
+    return frames_of
+
+
+@cache
+def make(R, form: str = "v_star") -> Stage:
+    """The stage `ties`; writes item_gap, J and sides of the items, and constraint_row of their rows.
+
+    Kinds look ahead with v_star; where the form of the problem has none, nothing is out of reach (solver/forms.py).
+    """
+    real, vec3, vec4, mat33 = R.t, R.vec3, R.vec4, R.mat33
+    kinds = make_constraints(R)
+    compliance = kinds.compliance
+    struct = make_struct("Ties", R, ARRAYS + FORM_ARRAYS[form], SCALARS)
+    frames_of = make_frames(R, struct)
+    sides = make_paths(R, struct).sides
+
+    @wp.func
+    def fill_frames(s: struct, w: int, t: int, i: int):
+        """Item i from frames P and Q."""
+        D, g, p_a, p_b, turns = frames_of(s, w, t, i - s.tie_item[t])
         s.item_gap[w, i] = g + s.tie_bias[w, t]
-        sides(s, w, s.ncontact[w] + i, a, b, p_a, p_b, D, turns)
+        sides(s, w, s.ncontact[w] + i, s.tie_body_a[t], s.tie_body_b[t], p_a, p_b, D, turns)
 
     @wp.func
     def fill_terms(s: struct, w: int, t: int, i: int):

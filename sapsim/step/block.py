@@ -53,6 +53,9 @@ class Block:
     status: np.ndarray  # (R, W) uint32
     energy: np.ndarray  # (R, W, 3) [J] kinetic, potential, elastic; zero without channel energy
     constraint_impulse: np.ndarray  # (R, W, nconstraint) [N s or N m s] of the last step of a row
+    # (R, W, njoint, 6) [N m, N] of the last step of a row, on the child link at its origin, in its axes at that step's start;
+    # NaN in a step that failed or was not made; njoint = 0 unless the scene records reactions
+    reaction: np.ndarray
 
     @staticmethod
     def joined(blocks: "list[Block]") -> "Block":

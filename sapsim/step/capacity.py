@@ -62,7 +62,8 @@ def first_guess(model: Model, nworld: int) -> Capacity:
 
 def _with_rows(c: Capacity, model: Model, nworld: int) -> Capacity:
     sizes = model.sizes
-    row = 8 * nworld * (sizes["nq"] + sizes["nv"] + 13 * sizes["nlink"] + sizes["nconstraint"] + 16 * c.contacts + 16)
+    links = 13 * sizes["nlink"] + 6 * sizes["nreaction"]
+    row = 8 * nworld * (sizes["nq"] + sizes["nv"] + links + sizes["nconstraint"] + 16 * c.contacts + 16)
     return replace(c, rows=int(np.clip(ROW_BYTES // row, 1, MAX_ROWS)))
 
 

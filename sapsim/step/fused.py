@@ -19,15 +19,15 @@ from sapsim.step.pipeline import step_stages
 def make(R: Real, law: str, form: str = "v_star"):
     """Kernel step(n, one struct to a stage in the order of `step_stages`)."""
     stages = step_stages(R, law, form)
-    S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16, S17 = (s.struct for s in stages)
-    f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17 = (s.func for s in stages)
+    S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16, S17, S18 = (s.struct for s in stages)
+    f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18 = (s.func for s in stages)
     lane = lane_func()
     name = f"{variant(f'step_{law}', form)}_{R.name}"
 
     @wp.kernel(module=f"sapsim_{name}", name=name, enable_backward=False)
     def step(
         n: int, s0: S0, s1: S1, s2: S2, s3: S3, s4: S4, s5: S5, s6: S6, s7: S7, s8: S8, s9: S9, s10: S10, s11: S11,
-        s12: S12, s13: S13, s14: S14, s15: S15, s16: S16, s17: S17,
+        s12: S12, s13: S13, s14: S14, s15: S15, s16: S16, s17: S17, s18: S18,
     ):  # fmt: skip
         w, tid = wp.tid()
         me = lane(tid)
@@ -67,6 +67,8 @@ def make(R: Real, law: str, form: str = "v_star"):
             f16(s16, w, me)
             barrier()
             f17(s17, w, me)
+            barrier()
+            f18(s18, w, me)
             barrier()
 
     return step

@@ -15,7 +15,7 @@ from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
 from sapsim.model.stage import Stage
 from sapsim.solver import constraints, jacobian, newton, participants, problem, ties
-from sapsim.step import energy, integrate, record
+from sapsim.step import energy, integrate, reactions, record
 
 
 def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
@@ -35,6 +35,7 @@ def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
         ties.make(R, form),
         participants.make(R, form),
         newton.make(R, law, form),
+        reactions.make(R),
         integrate.make(R),
         kinematics.make(R),
         record.make_counters(R, law),

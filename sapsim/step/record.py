@@ -15,6 +15,8 @@ from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 from sapsim.status import FAILURES, HARD_LIMITS, StepStatus
+from sapsim.step.softened import ARRAYS as SOFTENED
+from sapsim.step.softened import make_count
 
 # Entries of `total`.
 UNCONVERGED, ITERATIONS_SUM, ITERATIONS_MAX, CONTACTS_SUM, CONTACTS_MAX, STATUS_OR, FIRST_BAD, NTOTAL = range(8)
@@ -23,17 +25,19 @@ CONVERGED, OPTIMALITY, COST, ITERATIONS, LINE_SEARCH, STATUS, NSTEPS, NMERGED = 
 NCONTACT = NSTEPS
 
 COUNTER_ARRAYS = (
-    "ncontact", "contact_row", "solve_int", "solve_real", "step", "total", "merged", "merged_real",
+    "ncontact", "contact_row", "contact_pair", "pair_material", "solve_int", "solve_real", "step", "total", "merged",
+    "merged_real", *SOFTENED,
 )  # fmt: skip
-COUNTER_SCALARS = ()
+COUNTER_SCALARS = (("h", "real"),)
 
 
 @cache
 def make_counters(R, law_name: str) -> Stage:
-    """The stage `counters` of a contact law; updates total, merged and merged_real."""
+    """The stage `counters` of a contact law; updates total, merged, merged_real, softened_count and softened_least."""
     real = R.t
-    near_rigid = registry("contacts")[law_name].make(R).near_rigid
     struct = make_struct("Counters", R, COUNTER_ARRAYS, COUNTER_SCALARS)
+    near_rigid = registry("contacts")[law_name].make(R).near_rigid
+    count_softened = make_count(R, struct, law_name)
 
     @wp.func
     def merge(s: struct, w: int, status: int, converged: int, flags: int):
@@ -84,9 +88,12 @@ def make_counters(R, law_name: str) -> Stage:
             flags = s.solve_int[w, 1]
             if (status & wp.static(int(FAILURES | StepStatus.WORLD_STOPPED))) != 0:
                 flags = 0  # a failure outside the solve, or no step at all, is no convergence
+            is_step = (status & wp.static(int(StepStatus.WORLD_STOPPED))) == 0
             for c in range(s.ncontact[w]):
                 if near_rigid(s.contact_row[w, c]):
                     status = status | wp.static(int(StepStatus.NEAR_RIGID_ACTIVE))
+                    if is_step:
+                        count_softened(s, w, c)
             converged = int(0)
             if flags > 0:
                 converged = 1
@@ -99,12 +106,12 @@ def make_counters(R, law_name: str) -> Stage:
 STATE_ARRAYS = (
     "body_joint", "body_com", "coordinate_from", "dof_from", "dof_entry", "dof_to_body",
     "link_body", "link_p_BL", "link_Q_BL", "link_com", "q", "v", "p_WB", "Q_WB", "R_WB", "V_WB",
-    "step", "ncontact", "merged", "merged_real", "row_offset", "constraint_gamma",
-    "rec_constraint", "rec_step", "rec_q", "rec_qd", "rec_p", "rec_Q", "rec_V", "rec_stat", "rec_real",
+    "step", "ncontact", "merged", "merged_real", "row_offset", "constraint_gamma", "joint_link", "reaction",
+    "rec_constraint", "rec_reaction", "rec_step", "rec_q", "rec_qd", "rec_p", "rec_Q", "rec_V", "rec_stat", "rec_real",
 )  # fmt: skip
 STATE_SCALARS = (
-    ("nq", "int"), ("nv", "int"), ("nlink", "int"), ("nconstraint", "int"), ("every", "int"), ("last_step", "int"),
-    ("crow", "int"),
+    ("nq", "int"), ("nv", "int"), ("nlink", "int"), ("nconstraint", "int"), ("nreaction", "int"), ("every", "int"),
+    ("last_step", "int"), ("crow", "int"),
 )  # fmt: skip
 
 
@@ -120,8 +127,8 @@ def row_of_step(step: int, every: int, last_step: int, offset: int) -> int:
 
 @cache
 def make_state(R) -> Stage:
-    """The stage `record_state`: state, link placements, impulses of constraints and merged statistics of a row; starts the
-    next merge."""
+    """The stage `record_state`: state, link placements, impulses of constraints, reactions and merged statistics of a row;
+    starts the next merge."""
     real, vec3, vec6 = R.t, R.vec3, R.vec6
     to_external = make_joints(R).to_external
     struct = make_struct("RecordState", R, STATE_ARRAYS, STATE_SCALARS)
@@ -155,6 +162,15 @@ def make_state(R) -> Stage:
                 s.rec_qd[row, w, i] = to_external(s.body_joint[b], s.v, w, s.dof_from[i], s.dof_entry[i], p_BoBcm)
 
     @wp.func
+    def write_reactions(s: struct, w: int, lane: int, row: int):
+        made = (s.merged[w, STATUS] & wp.static(int(FAILURES | StepStatus.WORLD_STOPPED))) == 0
+        for j in range(lane, s.nreaction, wp.block_dim()):
+            if made:
+                s.rec_reaction[row, w, j] = s.reaction[w, s.joint_link[j]]
+            else:
+                s.rec_reaction[row, w, j] = vec6(real(wp.nan))
+
+    @wp.func
     def record_state(s: struct, w: int, lane: int):
         row = row_of_step(s.step[w], s.every, s.last_step, s.row_offset[0])
         if row < 0 or row >= s.crow:
@@ -164,6 +180,7 @@ def make_state(R) -> Stage:
             write_link(s, w, row, i)
         for i in range(lane, s.nconstraint, wp.block_dim()):
             s.rec_constraint[row, w, i] = s.constraint_gamma[w, i]
+        write_reactions(s, w, lane, row)
         barrier()
         if lane == 0:
             s.rec_step[row, w] = s.step[w]

@@ -34,6 +34,7 @@ def fetch_rows(arrays: Arrays, model: Model, nrow: int) -> Block:
         status=stat[..., record.STATUS].astype(np.uint32),
         energy=_rows(arrays, "rec_energy", nrow),
         constraint_impulse=_rows(arrays, "rec_constraint", nrow)[..., : n["nconstraint"]],
+        reaction=_rows(arrays, "rec_reaction", nrow)[:, :, : n["nreaction"]],
     )
 
 

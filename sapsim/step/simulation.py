@@ -16,7 +16,7 @@ from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
 from sapsim.model.build import build
 from sapsim.model.fields import FIELDS
-from sapsim.step import energy, record
+from sapsim.step import energy, record, softened
 from sapsim.step import fused as fused_step
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
@@ -26,7 +26,7 @@ from sapsim.step.rows import fetch_rows, read_totals
 
 GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
 GPU_LANES = 32
-SAVED = ("q", "v", "step", "stopped", "total", "merged", "merged_real")
+SAVED = ("q", "v", "step", "stopped", "total", "merged", "merged_real", *softened.ARRAYS)
 
 _CAPTURE = threading.Lock()  # one capture at a time in a process
 
@@ -103,6 +103,8 @@ class Simulation:
         total = np.zeros_like(self.arrays["total"].numpy())
         total[:, record.FIRST_BAD] = -1
         self.arrays["total"].assign(total)
+        for name in softened.ARRAYS:
+            self.arrays[name].zero_()
 
     def _scalars(self, sizes: dict[str, int]) -> dict[str, int | float]:
         scene, contact, solver = self.scene, self.scene.contact, self.scene.solver
@@ -187,6 +189,11 @@ class Simulation:
         """Counters over the run so far."""
         return read_totals(self.arrays, self.steps_done)
 
+    @property
+    def softened(self) -> list[softened.Softened]:
+        """Pairs of materials with contacts that the near-rigid limit softened in the run so far."""
+        return softened.read(self.arrays, self.model, self.scene)
+
     def initial(self) -> Block:
         """Row 0: the state as it is, no contacts, converged.  Only before the first step: RuntimeError after it."""
         if self.steps_done:
@@ -195,6 +202,7 @@ class Simulation:
         self.arrays["row_offset"].zero_()
         self.arrays["ncontact"].zero_()
         self.arrays["constraint_gamma"].zero_()
+        self.arrays["reaction"].zero_()
         merged = np.zeros(self.arrays["merged"].shape, np.int32)
         merged[:, [record.CONVERGED, record.OPTIMALITY]] = 1
         self.arrays["merged"].assign(merged)
@@ -266,7 +274,7 @@ class Simulation:
 
     def _graph(self, steps: int) -> wp.Graph:
         if steps not in self._graphs:
-            stages = step_stages(*self._variant)
+            stages = [s for s in step_stages(*self._variant) if not s.needs or self.model.sizes[s.needs] > 0]
             for stage in stages:  # modules load before a capture
                 wp.load_module(stage.kernel.module, device=self.device, block_dim=self.lanes)
             with _CAPTURE:

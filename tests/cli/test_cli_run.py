@@ -165,3 +165,44 @@ def test_a_missing_device_is_a_failure_of_the_machine(tmp_path):
 def test_warp_says_nothing_on_stdout_or_stderr(tmp_path):
     done = sapsim(tmp_path, "run", write_scene(tmp_path), "--quiet", "--device", "cpu", "--json")
     assert done.json["exit_code"] == 0 and done.err == ""
+
+
+SOFTENED = """\
+sapsim: 1
+time_step: 0.01
+steps: 20
+contact: {law: sap}
+materials:
+  steel: {stiffness: 1.0e+9, relaxation_time: 0.005}
+  rubber: {stiffness: 1.0e+3, relaxation_time: 0.005}
+bodies:
+  ball: {sphere: 0.05, mass: 1.0, material: steel, pose: {xyz: [0, 0, 0.05]}}
+  other: {sphere: 0.05, mass: 2.0, material: steel, pose: {xyz: [1, 0, 0.05]}}
+  soft: {sphere: 0.05, mass: 1.0, material: rubber, pose: {xyz: [2, 0, 0.04]}}
+world:
+  collision: [{plane: {}, material: steel}]
+"""
+
+
+def test_contacts_softer_than_their_materials_are_a_warning_for_each_pair(tmp_path):
+    """The near-rigid limit under a ball: 4 pi^2 / (w h (h + tau)) with w = 1.68 / m (sap_formulas 3.8, for beta = 1)."""
+    scene = write_scene(tmp_path, SOFTENED)
+    done = sapsim(tmp_path, "run", scene, "--json")
+    assert done.code == 0 and done.json["flags"] == ["near_rigid_active"]
+    (warning,) = done.json["warnings"]
+    assert warning["code"] == "near-rigid" and warning["file"] == "ball.yaml"
+    assert "steel and steel" in warning["message"] and "5e+08 N/m" in warning["message"] and "0.01 s" in warning["message"]
+    least = 4 * 3.14159**2 / (1.68 * 0.01 * 0.02)
+    assert f"{least:.3g}"[:3] in warning["message"]
+    assert "contact.near_rigid 0.015" in warning["suggestion"]  # sqrt(1.17e5 / 5e8)
+    with h5py.File(tmp_path / "ball.h5") as file:
+        assert file["config/warnings"].asstr()[()].startswith("ball.yaml: contacts of steel and steel")
+    again = sapsim(tmp_path, "run", scene, "--overwrite", "--strict")
+    assert again.code == 3 and "warning: ball.yaml: contacts of steel and steel" in again.err and "warnings    1" in again.out
+
+
+def test_a_limit_that_does_not_act_is_no_warning(tmp_path):
+    done = sapsim(tmp_path, "run", write_scene(tmp_path, SOFTENED), "--json", "--set", "contact.near_rigid=0.01", "--strict")
+    assert done.code == 0 and done.json["warnings"] == [] and done.json["flags"] == []
+    with h5py.File(tmp_path / "ball.h5") as file:
+        assert file["config/warnings"].asstr()[()] == ""

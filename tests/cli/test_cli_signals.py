@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -25,26 +26,40 @@ def wait_for(path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_closes_the_file_within_a_second(tmp_path, number):
-    # a machine that is busy elsewhere may delay one process, hardly three in turn
-    assert any(seconds_to_end(tmp_path / str(attempt), number) < 1.0 for attempt in range(3))
+    wall, own = seconds_to_end(tmp_path, number)
+    # a machine that is busy elsewhere stretches the time; then what the process itself still worked must be below a second
+    assert wall < 1.0 or (wall < 10.0 and own < 1.0), (wall, own)
 
 
-def seconds_to_end(tmp_path, number) -> float:
-    """Interrupts an endless run, checks what it leaves, and returns how long it took to end [s]."""
-    tmp_path.mkdir()
+def seconds_to_end(tmp_path, number) -> tuple[float, float]:
+    """Interrupts an endless run, checks what it leaves; returns how long it took to end, and its own CPU time in that [s]."""
+    before = children_seconds()
     process = start(tmp_path, "run", write_scene(tmp_path, ENDLESS), "--json", "--quiet")
     wait_for(tmp_path / "ball.h5.partial")
     time.sleep(0.5)
-    began = time.monotonic()
+    began, worked = time.monotonic(), process_seconds(process.pid)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
-    elapsed = time.monotonic() - began
+    elapsed, own = time.monotonic() - began, children_seconds() - before - worked
     found = json.loads(out)
     assert process.returncode == 130 == found["exit_code"] and found["status"] == "interrupted" and err == ""
     with h5py.File(tmp_path / "ball.h5") as file:
         assert file.attrs["status"] == "interrupted" and file.attrs["rows_valid"] == found["steps"] + 1 == len(file["time"])
     assert sorted(os.listdir(tmp_path)) == ["ball.h5", "ball.yaml"]
-    return elapsed
+    return elapsed, own
+
+
+def process_seconds(pid: int) -> float:
+    """CPU time of a running process so far [s]."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds() -> float:
+    """CPU time of all child processes that have ended [s]."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def test_a_signal_while_kernels_compile_ends_at_once(tmp_path):

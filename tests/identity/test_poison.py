@@ -48,10 +48,12 @@ forces:
   push: {link: a, force: {times: [0, 0.1], values: [[0.5, 0, 0], [0.2, 0, 0]]}}
 world:
   collision: [{plane: {}}]
+output: {channels: [state, contacts, solver, reactions]}
 """
 
 # What a step hands on to the next, or counts over several.
 KEPT = {"q", "v", "v_b", "v_in", "step", "stopped", "total", "merged", "merged_real", "need"}
+KEPT |= {"softened_count", "softened_least"}
 
 
 def base_name(stage_name: str, law: str) -> str:
@@ -86,10 +88,11 @@ def test_rubbish_in_the_outputs_changes_nothing(law, form, tmp_path):
             poisoned._launcher.launch(stage)
             clean._launcher.launch(stage)
     assert counted > 50 * scene.steps
-    for name in ("q", "v", "total", "merged", "merged_real", "rec_q", "rec_V", "rec_constraint", "rec_stat"):
+    for name in ("q", "v", "total", "merged", "merged_real", "rec_q", "rec_V", "rec_constraint", "rec_reaction", "rec_stat"):
         assert np.array_equal(clean.arrays[name].numpy(), poisoned.arrays[name].numpy(), equal_nan=True), name
     assert np.isfinite(poisoned.arrays["q"].numpy()).all()
     assert poisoned.arrays["total"].numpy()[0, 3] > 0, "the scene must have had contacts"
+    assert poisoned.arrays["rec_reaction"].numpy().any(), "reactions must have been recorded"
     assert (poisoned.arrays["rec_constraint"].numpy() != 0.0).any(axis=(0, 1)).sum() >= 14, (
         "a limit, both drives, friction, and ties of every kind must have acted"
     )

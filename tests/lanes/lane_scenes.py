@@ -236,7 +236,7 @@ TEXTS = {
     "logs-similar": LOGS.replace("LAW", "similar"),
 }
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
-TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy]}\n" for name, text in TEXTS.items()}
+TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
 WORLDS = {"bin-lagged": 2, "failing-lagged": 3}  # so that more than one block runs
 
@@ -282,11 +282,15 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     assert block.contact_count.max() > 0 and block.iterations.max() > 0, "nothing happened that lanes could get wrong"
     acting = (block.constraint_impulse[:, good] != 0.0).any(axis=(0, 1))
     assert acting.sum() >= 8 or not len(acting), "limits and drives must act where there are some"
+    assert block.reaction[:, good].any(axis=(0, 1, 3)).all(), "every joint must transmit something, if only a residual"
+    assert np.isfinite(block.reaction[:, good]).all() and np.isnan(block.reaction[:, ~good]).all()
     assert block.energy[..., :2].any(axis=(0, 1)).all(), "the scene records energies"
     assert np.isfinite(block.joint_q[:, good]).all() and (block.converged.all(axis=0) == good).all()
     arrays = {f.name: getattr(block, f.name) for f in fields(block) if f.name != "contacts"}
     arrays |= {f"contacts.{f.name}": getattr(block.contacts, f.name) for f in fields(block.contacts)}
     arrays |= {f"totals.{f.name}": np.asarray(getattr(sim.totals, f.name)) for f in fields(sim.totals)}
+    arrays |= {name: sim.arrays[name].numpy() for name in ("softened_count", "softened_least")}
+    assert not name.endswith("-sap") or arrays["softened_count"].any(), "law sap must have softened some contacts"
     sim.advance(1)  # a counting kernel looks back when its next block starts
     return {key: digest(value) for key, value in arrays.items()}
 

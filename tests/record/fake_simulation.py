@@ -120,6 +120,7 @@ class FakeSimulation:
             status=status,
             energy=np.stack([4.0 + time, -3.0 * time, 0.5 * np.ones((R, W))], axis=-1),
             constraint_impulse=np.zeros((R, W, 0)),
+            reaction=np.zeros((R, W, 0, 6)),
         )
 
     def _contacts(self, step: np.ndarray, count: np.ndarray) -> Contacts:

@@ -146,7 +146,7 @@ def test_model_holds_what_the_scene_said(file):
 
 
 def test_channels_are_found_by_their_files():
-    assert list(channels()) == ["constraints", "contacts", "energy", "solver", "state"]
+    assert list(channels()) == ["constraints", "contacts", "energy", "reactions", "solver", "state"]
     for channel in channels().values():
         assert all(dataset.dims and dataset.units and dataset.long_name for dataset in channel.grows)
 

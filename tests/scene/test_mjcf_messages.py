@@ -76,7 +76,6 @@ LEFT_OUT = {
         mjcf(after='<actuator><general name="m" joint="j" biastype="affine" biasprm="0 1 0"/></actuator>'),
         (7, "actuators with gains below zero are left out: m"),
     ),
-    "friction": (mjcf(joint=HINGE.replace("/>", ' frictionloss=".1"/>')), (5, "read, but not enforced yet: friction (m/j)")),
 }
 
 

@@ -129,7 +129,7 @@ def force_at_the_wrong_point(monkeypatch, folder):
 
 
 def force_in_the_wrong_axes(monkeypatch, folder):
-    plant_kernel(monkeypatch, folder, forces, "force = s.R_WB[w, b] * force", "force = real(1.0) * force")
+    plant_kernel(monkeypatch, folder, forces, "force = R_WB * force", "force = real(1.0) * force")
 
 
 def gravity_with_the_wrong_sign(monkeypatch, folder):

@@ -99,4 +99,4 @@ def make(R):
     return LawFuncs(prepare=prepare, cost=cost, gamma=gamma, hessian=hessian, stiffness=stiffness, near_rigid=near_rigid)
 
 
-KIND = ContactLaw(name="sap", make=make)
+KIND = ContactLaw(name="sap", make=make, softens=True)
