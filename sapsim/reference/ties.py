@@ -55,7 +55,8 @@ def calc_ties(scene, system: System, kin: Kinematics, A: np.ndarray, v0: np.ndar
             if kind == "tendon":
                 lowest, active = 0.0, active and bool(np.any(g < 0.0))
             if c.unilateral:
-                reach = 2.0 * scene.time_step * max(abs(J[0] @ v0), abs(J[0] @ v_star))
+                free = abs(J[0] @ v_star) if np.isfinite(v_star).all() else np.inf  # infinite: nothing is out of reach
+                reach = 2.0 * scene.time_step * max(abs(J[0] @ v0), free)
                 highest, active = 0.0, active and bool(g[0] >= -reach)
             for i in range(len(g)) if active else ():
                 law = TieLaw(scene.time_step, g[i], w, c.stiffness, c.damping, lowest, highest)
