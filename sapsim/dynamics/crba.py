@@ -11,6 +11,7 @@ from functools import cache
 
 import warp as wp
 
+from sapsim.dynamics.levels import make_subtree_sums
 from sapsim.math.block import barrier
 from sapsim.math.spatial import make_spatial
 from sapsim.model.arrays import make_struct
@@ -35,24 +36,12 @@ def make(R) -> Stage:
         spatial.rotate_inertia, spatial.inertia_about, spatial.inertia_times,
     )  # fmt: skip
     struct = make_struct("Crba", R, ARRAYS, SCALARS)
+    composites = make_subtree_sums(struct, R.vec10)
 
     @wp.func
     def own_inertia(s: struct, w: int, b: int):
         p_TBcm = s.p_WBcm[w, b] - s.p_WT[w, s.body_tree[b]]
         s.I_T[w, b] = inertia_about(s.body_mass[w, b], p_TBcm, mat33(rotate_inertia(s.R_WB[w, b], s.body_inertia[w, b])))
-
-    @wp.func
-    def composites(s: struct, w: int, lane: int):
-        """I_T of bodies becomes that of their subtrees; the last level has no children."""
-        for i in range(s.nlevel - 1):
-            level = s.nlevel - 2 - i
-            for x in range(s.level_start[level] + lane, s.level_start[level + 1], wp.block_dim()):
-                b = s.level_body[x]
-                I = s.I_T[w, b]
-                for c in range(s.child_start[b], s.child_start[b + 1]):
-                    I += s.I_T[w, s.child_body[c]]
-                s.I_T[w, b] = I
-            barrier()
 
     @wp.func
     def row_force(s: struct, w: int, i: int) -> vec6:
@@ -125,7 +114,7 @@ def make(R) -> Stage:
         for b in range(lane, s.nbody, wp.block_dim()):
             own_inertia(s, w, b)
         barrier()
-        composites(s, w, lane)
+        composites(s, s.I_T, w, lane)  # I_T of bodies becomes that of their subtrees
         for r in range(lane, s.nblock, wp.block_dim()):
             block_row(s, w, r)
 

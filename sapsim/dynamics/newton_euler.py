@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from sapsim.math.block import barrier
+from sapsim.dynamics.levels import make_subtree_sums
 from sapsim.math.spatial import make_spatial
 
 ARRAYS = (
@@ -51,17 +51,11 @@ def make_newton_euler(R, struct):
         p_TB = s.p_WB[w, b] - s.p_WT[w, s.body_tree[b]]
         return s.A_WB[w, b] + join(top(dA_T), bottom(dA_T) + wp.cross(vec3(top(dA_T)), p_TB))
 
+    sum_up = make_subtree_sums(struct, vec6)
+
     @wp.func
     def subtrees(s: struct, w: int, lane: int):
-        """F_T of bodies becomes that of their subtrees, level by level from the leaves; the last level has no children."""
-        for i in range(s.nlevel - 1):
-            level = s.nlevel - 2 - i
-            for x in range(s.level_start[level] + lane, s.level_start[level + 1], wp.block_dim()):
-                b = s.level_body[x]
-                F = s.F_T[w, b]
-                for c in range(s.child_start[b], s.child_start[b + 1]):
-                    F += s.F_T[w, s.child_body[c]]
-                s.F_T[w, b] = F
-            barrier()
+        """F_T of bodies becomes that of their subtrees."""
+        sum_up(s, s.F_T, w, lane)
 
     return SimpleNamespace(body_force=body_force, acceleration=acceleration, subtrees=subtrees)

@@ -1,9 +1,11 @@
 """Engines run one scene: masses, start states, first steps and rest heights agree."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from peer_engines import case_of, engine
 
 from sapsim.bench.cases import Wishes, make_cases
 from sapsim.bench.engine import Unfit, find_peers
@@ -35,20 +37,9 @@ bodies:
 """
 
 
-def engine(name: str):
-    module = pytest.importorskip(f"sapsim.bench.peers.{name}")
-    pytest.importorskip(module.Engine.PACKAGE)
-    return module.Engine
-
-
 @pytest.fixture
 def jointed(tmp_path):
-    def make(text: str):
-        path = tmp_path / "arm.yaml"
-        path.write_text(text)
-        return make_cases([str(path)], [None], Wishes())[0]
-
-    return make
+    return partial(case_of, tmp_path)
 
 
 def test_the_folder_is_scanned():

@@ -1,12 +1,13 @@
 """What peers are told of joints, drives, limits and weight: they move as sapsim does."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
+from peer_engines import case_of, engine
 
 from sapsim.bench import mechanism as mechanism_module
-from sapsim.bench.cases import Wishes, make_cases
 from sapsim.bench.engine import Unfit, find_peers
 from sapsim.bench.own import Engine as Own
 from sapsim.kinds.base import registry
@@ -57,20 +58,9 @@ KINDS = {
 }
 
 
-def engine(name: str):
-    module = pytest.importorskip(f"sapsim.bench.peers.{name}")
-    pytest.importorskip(module.Engine.PACKAGE)
-    return module.Engine
-
-
 @pytest.fixture
 def case(tmp_path):
-    def make(content: str):
-        path = tmp_path / "arm.yaml"
-        path.write_text(content)
-        return make_cases([str(path)], [None], Wishes())[0]
-
-    return make
+    return partial(case_of, tmp_path)
 
 
 def distance(case, name: str, steps: int = 40) -> float:
