@@ -263,17 +263,21 @@ part_rank      | ntree   | int   | -      | - | newton      | place in it
 column_start   | ntree+1 | int   | -      | - | newton      | trees with rows below the diagonal of an elimination column
 column_part    | chess   | int   | -      | - | newton      | those trees, in elimination order
 column_row     | chess   | int   | -      | - | newton      | first of the tree's rows in row_block
-row_start      | ntree+1 | int   | -      | - | newton      | 3x3 block rows below the diagonal tree of a column
-row_block      | chess   | int   | -      | - | newton      | their blocks of degrees of freedom, in elimination order
-row_at         | nblock  | int   | -      | - | newton      | place of a block row in the column at work
+row_start      | ntree+1 | int   | -      | - | newton      | 3x3 block rows below the diagonal tree of a column; of packed blocks the first row of a tree
+row_block      | chess   | int   | -      | - | newton      | their blocks of degrees of freedom, in elimination order; those of all rows of packed blocks
+row_at         | nblock  | int   | -      | - | newton      | place of a block row in the column at work, or in packed blocks
 left_start     | ntree+1 | int   | -      | - | newton      | earlier columns with rows of a tree
 left_column    | chess   | int   | -      | - | newton      | those columns, in elimination order
 left_row       | chess   | int   | -      | - | newton      | first of the tree's rows there, in row_block
-column_base    | ntree   | int   | -      | - | newton      | first block of a column in H
+column_base    | ntree   | int   | -      | - | newton      | first block of a column, or of a tree's packed blocks, in H
 contact_cross  | citem   | vec2i | -      | - | newton      | side whose tree is eliminated first; first row of the other's tree in row_block
-H              | chess   | mat33 | A      | - | newton      | Hessian blocks, then their Cholesky factor
+H              | chess   | mat33 | A      | - | newton      | Hessian blocks, then their Cholesky factor: in columns of elimination, or packed lower (linalg/packed_cholesky.py)
 H_inv          | nblock  | mat33 | A^-0.5 | - | newton      | inverses of the factor's diagonal blocks
-solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations
+cg_residual    | nblock  | vec3  | N s, N m s | - | newton  | -grad - H dv, of a solve by conjugate gradients
+cg_scaled      | nblock  | vec3  | m/s, rad/s | - | newton  | that times the inverse of the preconditioner
+cg_direction   | nblock  | vec3  | m/s, rad/s | - | newton  | its search direction
+forcing        |         | vec2  | -, J^0.5 | - | newton    | forcing term of the solve before, and the residual that it had
+solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations; [6], [7]: iterations of linear solves, of an island and the most
 solve_real     | nmerged_real | real | J^0.5, J | - | newton | residual ||D grad||, its scale, cost; D = diag(A)^-1/2
 need           | nneed   | int   | -      | - | newton      | most near pairs, contacts and Hessian blocks asked for
 total          | ntotal  | wp.int64 | -   | - | counters    | counters over the run (step/record.py)

@@ -100,7 +100,7 @@ SOLVER = Record(
         "cost_relative_tolerance": Key(_not_negative, "of the cost"),
         "max_iterations": Key(Integer(least=1, most=2**31 - 1), "of Newton's method, a step"),
         "line_search": Key(Choice(("exact", "backtracking")), "the root of the derivative, or Armijo's rule"),
-        "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), "how Newton's step is solved for"),
+        "linear_solver": Key(Choice(("auto", "block_sparse", "dense", "pcg")), "how Newton's step is solved for"),
         "form": Key(Choice(("v_star", "momentum")), "how the convex problem states free motion; the minimum is the same"),
         "islands": Key(_flag, "solve trees that contacts and constraints join as a problem of their own, or all as one"),
         "on_failure": Key(Choice(("continue", "stop")), "what the other worlds do when one fails"),

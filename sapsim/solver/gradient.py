@@ -18,7 +18,8 @@ from sapsim.solver.participants import SUMS
 
 
 def make_gradient(R, struct, law, bounded, form, ties):
-    """wp.funcs over the Newton struct; each of them is one phase between barriers."""
+    """wp.funcs over the Newton struct; each of them is one phase between barriers, but for contact_times, a product of one
+    contact."""
     real, vec3, vec4 = R.t, R.vec3, R.vec4
     vectors = wp.array2d(dtype=vec3)
     A_times = make_tree_blocks(R, struct).times
@@ -178,6 +179,7 @@ def make_gradient(R, struct, law, bounded, form, ties):
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(
+        contact_times=contact_times,
         start_items=start_items,
         move=move,
         at_contacts=at_contacts,

@@ -23,14 +23,12 @@ import warp as wp
 
 from sapsim.kinds.base import registry
 from sapsim.kinds.constraints._bounded import make_bounded
-from sapsim.linalg.block_sparse import make_block_sparse
-from sapsim.linalg.elimination import make_elimination
 from sapsim.linalg.island import Island, make_island
 from sapsim.linalg.tree_blocks import ARRAYS as BLOCKS
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage, variant
-from sapsim.solver import forms
+from sapsim.solver import forms, linear
 from sapsim.solver.gradient import make_gradient
 from sapsim.solver.hessian import make_hessian
 from sapsim.solver.line_search import make_line_search
@@ -40,19 +38,17 @@ from sapsim.status import StepStatus
 ARRAYS = (
     "tree_block_start", *BLOCKS, "dinv", "v_b", "v_next_b", "stopped",
     "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
-    "npart", "part_tree", "tree_part", "part_start", "part_side",
+    "npart", "part_tree", "part_start", "part_side",
     "nisland", "island_start", "island_contact_start", "island_contact", "island_item_start", "island_item",
     "island_active_start", "island_sums",
     "vc", "dvc", "gamma", "G", "grad", "momentum", "Adv", "dv", "part_sum", "lane_sum",
-    "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
-    "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
     "constraint_row", "constraint_J", "constraint_block", "tree_constraint_start", "tree_constraint", "nactive",
     "active_constraint", "item_row",
     "constraint_vc", "constraint_dvc", "constraint_gamma", "constraint_G",
-    "solve_int", "solve_real", "need",
+    "solve_int", "solve_real",
 )  # fmt: skip
 SCALARS = (
-    ("nblock", "int"), ("nconstraint", "int"), ("nitem", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"),
+    ("nblock", "int"), ("nconstraint", "int"), ("nitem", "int"), ("slots", "int"),
     ("max_iterations", "int"), ("backtracking", "int"),
     ("absolute_tolerance", "real"), ("relative_tolerance", "real"),
     ("cost_absolute_tolerance", "real"), ("cost_relative_tolerance", "real"),
@@ -62,35 +58,37 @@ OPTIMALITY, COST = 1, 2  # bits of solve_int[1]
 
 
 @cache
-def make_parts(R, law_name: str, form_name: str) -> SimpleNamespace:
-    """The struct of a contact law and a form of the problem, and the functions over it that the solve is made of."""
+def make_parts(R, law_name: str, form_name: str, linear_name: str) -> SimpleNamespace:
+    """The struct of a contact law, a form of the problem and a linear solver, and the functions over it that the solve is
+    made of."""
     law = registry("contacts")[law_name].make(R)
     bounded = make_bounded(R)
-    scalars = SCALARS + forms.SCALARS[form_name]
-    struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name], scalars)
+    scalars = SCALARS + forms.SCALARS[form_name] + linear.SCALARS[linear_name]
+    struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name] + linear.ARRAYS[linear_name], scalars)
     form = forms.make_form(R, struct, form_name)
     ties = make_tie_rows(R, struct, bounded)
     gradient = make_gradient(R, struct, law, bounded, form, ties)
+    hessian = make_hessian(R, struct, law, bounded, ties)
     return SimpleNamespace(
         struct=struct,
         scalars=scalars,
         form=form,
         gradient=gradient,
-        hessian=make_hessian(R, struct, law, bounded, ties),
+        hessian=hessian,
         search=make_line_search(R, struct, law, bounded, ties, gradient),
-        symbolic=make_elimination(struct),
-        sparse=make_block_sparse(R, struct),
+        linear=linear.make_direction(R, struct, linear_name, hessian, gradient),
         island_of=make_island(struct),
     )
 
 
 @cache
-def make(R, law_name: str, form_name: str = "v_star") -> Stage:
-    """The stage `newton` of a contact law and a form of the problem; writes v_next, gamma, vc and the solve_* results."""
+def make(R, law_name: str, form_name: str = "v_star", linear_name: str = "auto") -> Stage:
+    """The stage `newton` of a contact law, a form of the problem and a linear solver; writes v_next, gamma, vc and the
+    solve_* results."""
     real, vec3 = R.t, R.vec3
-    parts = make_parts(R, law_name, form_name)
+    parts = make_parts(R, law_name, form_name, linear_name)
     struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
-    search, symbolic, sparse, island_of = parts.search, parts.symbolic, parts.sparse, parts.island_of
+    search, linear_direction, island_of = parts.search, parts.linear, parts.island_of
 
     @wp.func
     def start(s: struct, w: int, lane: int):
@@ -109,18 +107,13 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
         barrier()
 
     @wp.func
-    def direction(s: struct, w: int, lane: int, island: Island, first: bool) -> int:
+    def direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: real, goal: real) -> int:
         """dv = -H^-1 grad and dvc = J dv; a status bit where that fails, 0 otherwise."""
-        if first:
-            if symbolic(s, w, lane, island) > s.chess:
-                return wp.static(int(StepStatus.CONTACT_OVERFLOW))
         hessian.curvature(s, w, lane, island)
         barrier()
-        hessian.assemble(s, w, lane, island)
-        barrier()
-        if not sparse.factor(s, w, lane, island):
-            return wp.static(int(StepStatus.FACTORIZATION_FAILED))
-        sparse.solve(s, w, lane, island)
+        status = linear_direction(s, w, lane, island, first, residual, goal)
+        if status != 0:
+            return status
         gradient.along_contacts(s, w, lane, island)
         gradient.along_trees(s, w, lane, island)
         barrier()
@@ -194,7 +187,8 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
             residual, scale, cost, m0 = measure(s, w, lane, island)
             status = int(0)
             flags = int(0)
-            if residual <= s.absolute_tolerance + s.relative_tolerance * scale:
+            goal = s.absolute_tolerance + s.relative_tolerance * scale
+            if residual <= goal:
                 flags += wp.static(OPTIMALITY)
             if n > 0 and alpha > real(0.5):
                 mean = real(0.5) * (wp.abs(cost) + wp.abs(cost_before))
@@ -205,7 +199,7 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
             elif flags == 0 and n == s.max_iterations:
                 status = wp.static(int(StepStatus.MAX_ITERATIONS))
             elif flags == 0:
-                status = direction(s, w, lane, island, n == 0)
+                status = direction(s, w, lane, island, n == 0, residual, goal)
                 if status == 0:
                     alpha, tried, ok = line_search(s, w, lane, island, m0, cost)
                     searched += tried
@@ -226,6 +220,8 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
     @wp.func
     def newton(s: struct, w: int, lane: int):
         start(s, w, lane)
+        if lane == 0:
+            s.solve_int[w, 7] = 0  # iterations of linear solves; the others follow with the first island
         if s.npart[w] > 0 and s.stopped[w] == 0:
             iterate(s, w, lane)
         elif lane == 0:
@@ -236,4 +232,4 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
             for i in range(3):
                 s.solve_real[w, i] = real(0.0)
 
-    return make_stage(variant(f"newton_{law_name}", form_name), R, struct, newton, parts.scalars)
+    return make_stage(linear.variant(variant(f"newton_{law_name}", form_name), linear_name), R, struct, newton, parts.scalars)

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.block_sparse import make_block_sparse
+from sapsim.linalg.elimination import make_elimination
 from sapsim.math.block import barrier, lane_func
 from sapsim.solver.newton import make_parts
 
@@ -18,9 +20,9 @@ from sapsim.solver.newton import make_parts
 def make_sensitivity(R, law_name: str) -> SimpleNamespace:
     """The kernels `residual`, for every world, and `solve`, for one; `struct` and `scalars` are those of the Newton stage."""
     real, vec3 = R.t, R.vec3
-    parts = make_parts(R, law_name, "momentum")
+    parts = make_parts(R, law_name, "momentum", "block_sparse")
     struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
-    symbolic, sparse, island_of = parts.symbolic, parts.sparse, parts.island_of
+    symbolic, sparse, island_of = make_elimination(struct), make_block_sparse(R, struct), parts.island_of
     lane_of = lane_func()
     vectors = wp.array2d(dtype=vec3)
     module = f"sapsim_sensitivity_{law_name}_{R.name}"

@@ -21,7 +21,7 @@ from sapsim.step.softened import make_count
 # Entries of `total`.
 UNCONVERGED, ITERATIONS_SUM, ITERATIONS_MAX, CONTACTS_SUM, CONTACTS_MAX, STATUS_OR, FIRST_BAD, NTOTAL = range(8)
 # Entries of `merged` and `rec_stat`; rec_stat has the contact count in the place of the number of steps.
-CONVERGED, OPTIMALITY, COST, ITERATIONS, LINE_SEARCH, STATUS, NSTEPS, NMERGED = range(8)
+CONVERGED, OPTIMALITY, COST, ITERATIONS, LINE_SEARCH, LINEAR, STATUS, NSTEPS, NMERGED = range(9)
 NCONTACT = NSTEPS
 
 COUNTER_ARRAYS = (
@@ -48,12 +48,14 @@ def make_counters(R, law_name: str) -> Stage:
             s.merged[w, COST] = 1
             s.merged[w, ITERATIONS] = 0
             s.merged[w, LINE_SEARCH] = 0
+            s.merged[w, LINEAR] = 0
             s.merged[w, STATUS] = 0
         s.merged[w, CONVERGED] = s.merged[w, CONVERGED] * converged
         s.merged[w, OPTIMALITY] = s.merged[w, OPTIMALITY] * (flags & 1)
         s.merged[w, COST] = s.merged[w, COST] * (flags // 2)
         s.merged[w, ITERATIONS] = wp.max(s.merged[w, ITERATIONS], s.solve_int[w, 2])
         s.merged[w, LINE_SEARCH] = wp.max(s.merged[w, LINE_SEARCH], s.solve_int[w, 3])
+        s.merged[w, LINEAR] = wp.max(s.merged[w, LINEAR], s.solve_int[w, 7])
         s.merged[w, STATUS] = s.merged[w, STATUS] | status
         s.merged[w, NSTEPS] = s.merged[w, NSTEPS] + 1
         # the worst ratio residual / scale, compared without dividing; a step without constraints has scale 0
