@@ -101,7 +101,7 @@ SOLVER = Record(
         "relative_tolerance": Key(_not_negative, "of the larger of momentum and impulse"),
         "cost_absolute_tolerance": Key(_not_negative, "of the decrease of the cost [J]"),
         "cost_relative_tolerance": Key(_not_negative, "of the cost"),
-        "max_iterations": Key(Integer(least=1, most=2**31 - 1), "of Newton's method, a step"),
+        "max_iterations": Key(Integer(least=0, most=2**31 - 1), "of Newton's method, a step"),
         "line_search": Key(Choice(("exact", "backtracking")), "the root of the derivative, or Armijo's rule"),
         "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), "how Newton's step is solved for"),
         "form": Key(Choice(("v_star", "momentum")), "how the convex problem states free motion; the minimum is the same"),
