@@ -11,7 +11,7 @@ from sapsim.errors import UsageError
 from sapsim.status import ExitCode
 
 from .messages import note, print_findings, print_json, say
-from .options import Allow, Device, Json, Package, Traceback, packages_of
+from .options import PRECISIONS, Allow, Device, Json, Package, Traceback, packages_of
 from .warp_start import check_device, start_warp, stdout_to_stderr, telling_of_compilation
 
 HELP = """Measure the time of a step, on standard scenes or scene files, beside other engines in the same process.
@@ -22,7 +22,6 @@ Nothing is recorded. Figures are medians of alternating runs; one whose steps di
 
 Example: sapsim bench S2 S3 --peers drake,mujoco --worlds 1,16 --steps 1000
 """
-PRECISIONS = ("float64", "float32")
 BOXES = ("faces", "corners")
 
 

@@ -8,7 +8,7 @@ Groups:
 
 Internal order of velocities: every tree's degrees of freedom are padded to a multiple of three, so that linear algebra
 runs on 3x3 blocks.  `ndof` counts padded entries, `nblock` = ndof / 3; a padded entry has velocity zero, a unit diagonal in A
-and no part in any norm.  A type "vec3@x" is array x seen as blocks of three.
+and no part in any norm.  A type "vec3@x" is array x seen as blocks of three; "wide.vec3" is one over R.wide (math/real.py).
 Frames follow monogram notation (docs/conventions.md): T is a tree's reference point, its mass centre, with world axes.
 """
 
@@ -239,24 +239,24 @@ part_start     | ntree+1 | int   | -      | - | participants | contact sides of 
 part_side      | cside   | int   | -      | - | participants | 2 contact + side, in order of the contacts
 nactive        |         | int   | -      | - | participants | active scalar constraint rows
 active_constraint | nscalar | int | -     | - | participants | those rows by island, ascending
-v_next         | ndof    | real  | m/s, rad/s | - | newton  | velocity at the end of the step
-v_next_b       | nblock  | vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
-vc             | citem   | vec3 | m/s    | C | newton      | contact velocity
-dvc            | citem   | vec3 | m/s    | C | newton      | its change along the search direction
-gamma          | citem   | vec3 | N s    | C | newton      | impulse on B
+v_next         | ndof    | wide.real  | m/s, rad/s | - | newton  | velocity at the end of the step
+v_next_b       | nblock  | wide.vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
+vc             | citem   | wide.vec3 | m/s    | C | newton      | contact velocity
+dvc            | citem   | wide.vec3 | m/s    | C | newton      | its change along the search direction
+gamma          | citem   | wide.vec3 | N s    | C | newton      | impulse on B
 G              | citem   | mat33 | kg    | C | newton      | Hessian of the contact's cost
-constraint_vc  | nscalar | real | m/s, rad/s | - | newton | velocity of an active row
-constraint_dvc | nscalar | real | m/s, rad/s | - | newton | its change along the search direction
-constraint_gamma | nconstraint | real | N s, N m s | - | newton | impulse of a row, zero where it is not active
+constraint_vc  | nscalar | wide.real | m/s, rad/s | - | newton | velocity of an active row
+constraint_dvc | nscalar | wide.real | m/s, rad/s | - | newton | its change along the search direction
+constraint_gamma | nconstraint | wide.real | N s, N m s | - | newton | impulse of a row, zero where it is not active
 constraint_G   | nscalar | real | A | - | newton   | second derivative of an active row's cost
 reaction       | nreaction | vec6 | N m, N | L at Lo | reactions | what the joint of a link puts on it, in steps that end in a row
-grad           | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
-momentum       | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star)
+grad           | nblock  | wide.vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
+momentum       | nblock  | wide.vec3  | N s, N m s | - | newton  | A (v - v_star)
 Av_star        | nblock  | vec3  | N s, N m s | - | newton  | A v_star
-Adv            | nblock  | vec3  | N s, N m s | - | newton  | A dv
+Adv            | nblock  | wide.vec3  | N s, N m s | - | newton  | A dv
 dv             | nblock  | vec3  | m/s, rad/s | - | newton  | search direction
-part_sum       | ntree   | vec4  | J      | - | newton      | partial sums of the trees
-lane_sum       | nsum    | vec3  | J      | - | newton      | partial sums of contacts and constraints, 32 of them
+part_sum       | ntree   | wide.vec4  | J      | - | newton      | partial sums of the trees
+lane_sum       | nsum    | wide.vec3  | J      | - | newton      | partial sums of contacts and constraints, 32 of them
 edge           | nedge   | uint64 | -     | - | newton      | elimination graph, a row of bits to a tree
 part_order     | ntree   | int   | -      | - | newton      | elimination order
 part_rank      | ntree   | int   | -      | - | newton      | place in it
@@ -276,7 +276,7 @@ H_inv          | nblock  | mat33 | A^-0.5 | - | newton      | inverses of the fa
 cg_residual    | nblock  | vec3  | N s, N m s | - | newton  | -grad - H dv, of a solve by conjugate gradients
 cg_scaled      | nblock  | vec3  | m/s, rad/s | - | newton  | that times the inverse of the preconditioner
 cg_direction   | nblock  | vec3  | m/s, rad/s | - | newton  | its search direction
-forcing        |         | vec2  | -, J^0.5 | - | newton    | forcing term of the solve before, and the residual that it had
+forcing        |         | wide.vec2 | -, J^0.5 | - | newton    | forcing term of the solve before, and the residual that it had
 solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations; [6], [7]: iterations of linear solves, of an island and the most
 solve_real     | nmerged_real | real | J^0.5, J | - | newton | residual ||D grad||, its scale, cost; D = diag(A)^-1/2
 need           | nneed   | int   | -      | - | newton      | most near pairs, contacts and Hessian blocks asked for

@@ -22,7 +22,7 @@ def make_block_jacobi(R, struct):
 
     A tree of one or two blocks belongs to a lane; larger ones are shared by all lanes, one after another.
     """
-    real, vec4 = R.t, R.vec4
+    wide, wide4 = R.wide.t, R.wide.vec4
     cholesky = make_packed_cholesky(R, struct)
     hessian = make_packed_hessian(R, struct)
 
@@ -43,7 +43,7 @@ def make_block_jacobi(R, struct):
             base += packed(nb, 0)
 
     @wp.func
-    def factor_small(s: struct, w: int, p: int) -> real:
+    def factor_small(s: struct, w: int, p: int) -> wide:
         """1 where the tree's block of M is not positive definite, 0 otherwise."""
         block = s.tree_block_start[s.part_tree[w, p]]
         h00, h10, h11 = hessian.two_blocks(s, w, p)
@@ -53,17 +53,17 @@ def make_block_jacobi(R, struct):
             s.H[w, s.column_base[w, p] + 1] = below
             s.H_inv[w, block + 1] = inverse1
         if positive:
-            return real(0.0)
-        return real(1.0)
+            return wide(0.0)
+        return wide(1.0)
 
     @wp.func
-    def factor_large(s: struct, w: int, lane: int, p: int, nb: int) -> real:
+    def factor_large(s: struct, w: int, lane: int, p: int, nb: int) -> wide:
         for q in range(lane, nb, wp.block_dim()):
             hessian.column(s, w, p, q, s.column_base[w, p], 0, nb)
         barrier()
         if cholesky.factor(s, w, lane, s.column_base[w, p], s.row_start[w, p], nb):
-            return real(0.0)
-        return real(1.0)
+            return wide(0.0)
+        return wide(1.0)
 
     @wp.func
     def factor(s: struct, w: int, lane: int, island: Island) -> bool:
@@ -77,15 +77,15 @@ def make_block_jacobi(R, struct):
             if nb > 2:
                 failed = factor_large(s, w, lane, p, nb)
                 if lane == 0:
-                    s.part_sum[w, p] = vec4(failed)
+                    s.part_sum[w, p] = wide4(failed)
             elif p % wp.block_dim() == lane:
-                s.part_sum[w, p] = vec4(factor_small(s, w, p))
+                s.part_sum[w, p] = wide4(factor_small(s, w, p))
         barrier()
-        failures = real(0.0)
+        failures = wide(0.0)
         for p in range(island.tree, island.tree_end):
             failures += s.part_sum[w, p][0]
         barrier()
-        return failures == real(0.0)
+        return failures == wide(0.0)
 
     @wp.func
     def apply_small(s: struct, w: int, p: int):

@@ -45,8 +45,8 @@ def make_dense(R, struct):
             return wp.static(int(StepStatus.FACTORIZATION_FAILED))
         g1 = vec3()
         if two:
-            g1 = s.grad[w, block + 1]
-        x0, x1 = cholesky.solve_two(inverse0, below, inverse1, s.grad[w, block], g1)
+            g1 = vec3(s.grad[w, block + 1])
+        x0, x1 = cholesky.solve_two(inverse0, below, inverse1, vec3(s.grad[w, block]), g1)
         if lane == 0:
             s.dv[w, block] = -x0
             if two:

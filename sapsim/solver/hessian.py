@@ -15,21 +15,21 @@ from sapsim.linalg.tree_blocks import make_tree_blocks
 
 def make_hessian(R, struct, law, bounded, ties):
     """wp.funcs (s, w, lane, island) curvature, which evaluates G of contacts, ties and active constraints, and assemble."""
-    real, mat33 = R.t, R.mat33
+    real, vec3, mat33, wide4 = R.t, R.vec3, R.mat33, R.wide.vec4
     A_block = make_tree_blocks(R, struct).block
 
     @wp.func
     def curvature(s: struct, w: int, lane: int, island: Island):
         for x in range(island.contact + lane, island.contact_end, wp.block_dim()):
             c = s.island_contact[w, x]
-            s.G[w, c] = law.hessian(s.contact_row[w, c], s.vc[w, c])
+            s.G[w, c] = law.hessian(s.contact_row[w, c], vec3(s.vc[w, c]))
         for x in range(island.item + lane, island.item_end, wp.block_dim()):
             i = s.island_item[w, x]
             c = s.ncontact[w] + i
-            s.G[w, c] = wp.diag(ties.hessian(s, w, i, s.vc[w, c]))
+            s.G[w, c] = wp.diag(vec3(ties.hessian(s, w, i, s.vc[w, c])))
         for x in range(island.row + lane, island.row_end, wp.block_dim()):
             r = s.active_constraint[w, x]
-            s.constraint_G[w, r] = bounded.hessian(s.constraint_row[w, r], s.constraint_vc[w, r])
+            s.constraint_G[w, r] = real(bounded.hessian(wide4(s.constraint_row[w, r]), s.constraint_vc[w, r]))
 
     @wp.func
     def start_column(s: struct, w: int, e: int, t: int, q: int, nb: int):

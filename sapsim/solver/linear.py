@@ -49,11 +49,11 @@ def make_direction(R, struct, name: str, hessian, gradient):
 
 
 def _make_block_sparse(R, struct, hessian, gradient):
-    real = R.t
+    wide = R.wide.t
     symbolic, sparse = make_elimination(struct), make_block_sparse(R, struct)
 
     @wp.func
-    def block_sparse(s: struct, w: int, lane: int, island: Island, first: bool, residual: real, goal: real) -> int:
+    def block_sparse(s: struct, w: int, lane: int, island: Island, first: bool, residual: wide, goal: wide) -> int:
         if first:
             if symbolic(s, w, lane, island) > s.chess:
                 return wp.static(int(StepStatus.CONTACT_OVERFLOW))
@@ -68,22 +68,22 @@ def _make_block_sparse(R, struct, hessian, gradient):
 
 
 def _make_dense(R, struct, hessian, gradient):
-    real = R.t
+    wide = R.wide.t
     solve = dense.make_dense(R, struct).direction
 
     @wp.func
-    def linear_direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: real, goal: real) -> int:
+    def linear_direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: wide, goal: wide) -> int:
         return solve(s, w, lane, island, first)
 
     return linear_direction
 
 
 def _make_auto(R, struct, hessian, gradient):
-    real = R.t
+    wide = R.wide.t
     small, block_sparse = dense.make_dense(R, struct), _make_block_sparse(R, struct, hessian, gradient)
 
     @wp.func
-    def linear_direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: real, goal: real) -> int:
+    def linear_direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: wide, goal: wide) -> int:
         status = int(0)
         if small.suits(s, w, island):
             status = small.direction(s, w, lane, island, first)

@@ -62,12 +62,13 @@ def make_parts(R, law_name: str, form_name: str, linear_name: str) -> SimpleName
     """The struct of a contact law, a form of the problem and a linear solver, and the functions over it that the solve is
     made of."""
     law = registry("contacts")[law_name].make(R)
-    bounded = make_bounded(R)
+    wide_law = law if R.wide is R else registry("contacts")[law_name].make(R.wide)
+    bounded = make_bounded(R.wide)
     scalars = SCALARS + forms.SCALARS[form_name] + linear.SCALARS[linear_name]
     struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name] + linear.ARRAYS[linear_name], scalars)
     form = forms.make_form(R, struct, form_name)
     ties = make_tie_rows(R, struct, bounded)
-    gradient = make_gradient(R, struct, law, bounded, form, ties)
+    gradient = make_gradient(R, struct, wide_law, bounded, form, ties)
     hessian = make_hessian(R, struct, law, bounded, ties)
     return SimpleNamespace(
         struct=struct,
@@ -75,7 +76,7 @@ def make_parts(R, law_name: str, form_name: str, linear_name: str) -> SimpleName
         form=form,
         gradient=gradient,
         hessian=hessian,
-        search=make_line_search(R, struct, law, bounded, ties, gradient),
+        search=make_line_search(R, struct, wide_law, bounded, ties, gradient),
         linear=linear.make_direction(R, struct, linear_name, hessian, gradient),
         island_of=make_island(struct),
     )
@@ -85,7 +86,7 @@ def make_parts(R, law_name: str, form_name: str, linear_name: str) -> SimpleName
 def make(R, law_name: str, form_name: str = "v_star", linear_name: str = "auto") -> Stage:
     """The stage `newton` of a contact law, a form of the problem and a linear solver; writes v_next, gamma, vc and the
     solve_* results."""
-    real, vec3 = R.t, R.vec3
+    real, vec3, wide, wide3 = R.t, R.vec3, R.wide.t, R.wide.vec3
     parts = make_parts(R, law_name, form_name, linear_name)
     struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
     search, linear_direction, island_of = parts.search, parts.linear, parts.island_of
@@ -94,20 +95,20 @@ def make(R, law_name: str, form_name: str = "v_star", linear_name: str = "auto")
     def start(s: struct, w: int, lane: int):
         """v_star for all trees, then the guess v0 for those that take part; a lane owns trees.  No constraint acts yet."""
         for r in range(lane, s.nconstraint, wp.block_dim()):
-            s.constraint_gamma[w, r] = real(0.0)
+            s.constraint_gamma[w, r] = wide(0.0)
         for r in range(lane, s.nblock, wp.block_dim()):
-            s.v_next_b[w, r] = form.outside(s, w, r)
+            s.v_next_b[w, r] = wide3(form.outside(s, w, r))
         barrier()
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                s.v_next_b[w, r] = s.v_b[w, r]
+                s.v_next_b[w, r] = wide3(s.v_b[w, r])
             form.start_tree(s, w, p)
         gradient.start_items(s, w, lane)
         barrier()
 
     @wp.func
-    def direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: real, goal: real) -> int:
+    def direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: wide, goal: wide) -> int:
         """dv = -H^-1 grad and dvc = J dv; a status bit where that fails, 0 otherwise."""
         hessian.curvature(s, w, lane, island)
         barrier()
@@ -120,14 +121,14 @@ def make(R, law_name: str, form_name: str = "v_star", linear_name: str = "auto")
         return 0
 
     @wp.func
-    def line_search(s: struct, w: int, lane: int, island: Island, m0: real, l0: real):
+    def line_search(s: struct, w: int, lane: int, island: Island, m0: wide, l0: wide):
         """(alpha, iterations, ok) along dv; not ok where dv is no descent direction."""
         sums = gradient.sum_trees(s, w, island)
         barrier()
-        alpha = real(0.0)
+        alpha = wide(0.0)
         n = int(0)
         ok = bool(False)
-        if sums[1] > real(0.0) and sums[2] < real(0.0):
+        if sums[1] > wide(0.0) and sums[2] < wide(0.0):
             if s.backtracking == 1:
                 alpha, n, ok = search.backtracking(s, w, lane, island, m0, l0, sums[0], sums[1], sums[2])
             else:
@@ -180,19 +181,19 @@ def make(R, law_name: str, form_name: str = "v_star", linear_name: str = "auto")
         k = int(0)
         n = int(0)
         searched = int(0)
-        alpha = real(1.0)
-        cost_before = real(0.0)
+        alpha = wide(1.0)
+        cost_before = wide(0.0)
         while k < s.nisland[w]:
             island = island_of(s, w, k)
             residual, scale, cost, m0 = measure(s, w, lane, island)
             status = int(0)
             flags = int(0)
-            goal = s.absolute_tolerance + s.relative_tolerance * scale
+            goal = wide(s.absolute_tolerance) + wide(s.relative_tolerance) * scale
             if residual <= goal:
                 flags += wp.static(OPTIMALITY)
-            if n > 0 and alpha > real(0.5):
-                mean = real(0.5) * (wp.abs(cost) + wp.abs(cost_before))
-                if wp.abs(cost - cost_before) < s.cost_absolute_tolerance + s.cost_relative_tolerance * mean:
+            if n > 0 and alpha > wide(0.5):
+                mean = wide(0.5) * (wp.abs(cost) + wp.abs(cost_before))
+                if wp.abs(cost - cost_before) < wide(s.cost_absolute_tolerance) + wide(s.cost_relative_tolerance) * mean:
                     flags += wp.static(COST)
             if not (wp.isfinite(residual) and wp.isfinite(cost)):
                 status = wp.static(int(StepStatus.NON_FINITE))
@@ -212,7 +213,7 @@ def make(R, law_name: str, form_name: str = "v_star", linear_name: str = "auto")
                 n += 1
             else:
                 if lane == 0:
-                    merge_island(s, w, k == 0, wp.vec4i(status, flags, n, searched), vec3(residual, scale, cost))
+                    merge_island(s, w, k == 0, wp.vec4i(status, flags, n, searched), vec3(wide3(residual, scale, cost)))
                 k += 1
                 n = 0
                 searched = 0

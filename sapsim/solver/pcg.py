@@ -22,7 +22,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from sapsim.linalg.island import Island
-from sapsim.linalg.tree_blocks import make_tree_blocks
+from sapsim.linalg.tree_blocks import make_times
 from sapsim.math.block import barrier
 from sapsim.solver.block_jacobi import ARRAYS as JACOBI
 from sapsim.solver.block_jacobi import make_block_jacobi
@@ -37,8 +37,8 @@ def make_product(R, struct, times):
     """wp.funcs (s, w, lane, island), one phase each: constraints, dvc <- G J p and constraint_dvc likewise; trees, Adv <- H p
     with p' H p of each tree in part_sum.  p is cg_direction; `times`(s, w, c, x) is J x of a contact or item.  Adv and the
     two dvc hold nothing at that time: Newton writes them when the direction is known."""
-    real, vec4 = R.t, R.vec4
-    A_times = make_tree_blocks(R, struct).times
+    wide, wide3, wide4, wide33 = R.wide.t, R.wide.vec3, R.wide.vec4, R.wide.mat33
+    A_times = make_times(R.wide, struct, R.vec3)
 
     @wp.func
     def constraints(s: struct, w: int, lane: int, island: Island):
@@ -50,11 +50,11 @@ def make_product(R, struct, times):
                 c = s.island_contact[w, island.contact + x]
             else:
                 c = s.ncontact[w] + s.island_item[w, island.item + x - contacts]
-            s.dvc[w, c] = s.G[w, c] * times(s, w, c, s.cg_direction)
+            s.dvc[w, c] = wide33(s.G[w, c]) * times(s, w, c, s.cg_direction)
         for x in range(island.row + lane, island.row_end, wp.block_dim()):
             r = s.active_constraint[w, x]
-            along = wp.dot(s.constraint_J[w, r], s.cg_direction[w, s.constraint_block[r]])
-            s.constraint_dvc[w, r] = s.constraint_G[w, r] * along
+            along = wp.dot(wide3(s.constraint_J[w, r]), wide3(s.cg_direction[w, s.constraint_block[r]]))
+            s.constraint_dvc[w, r] = wide(s.constraint_G[w, r]) * along
 
     @wp.func
     def add_constraints(s: struct, w: int, p: int, t: int):
@@ -67,14 +67,14 @@ def make_product(R, struct, times):
             y = s.dvc[w, c]
             for e in range(first, first + entries[side % 2]):
                 block = s.J_block[w, e]
-                s.Adv[w, block] = s.Adv[w, block] + wp.transpose(s.J[w, e]) * y
+                s.Adv[w, block] = s.Adv[w, block] + wp.transpose(wide33(s.J[w, e])) * y
         if s.nactive[w] == 0:
             return
         for i in range(s.tree_constraint_start[t], s.tree_constraint_start[t + 1]):
             r = s.tree_constraint[i]
-            if s.constraint_row[w, r][0] > real(0.0):
+            if s.constraint_row[w, r][0] > wp.static(R.t(0.0)):
                 block = s.constraint_block[r]
-                s.Adv[w, block] = s.Adv[w, block] + s.constraint_dvc[w, r] * s.constraint_J[w, r]
+                s.Adv[w, block] = s.Adv[w, block] + s.constraint_dvc[w, r] * wide3(s.constraint_J[w, r])
 
     @wp.func
     def trees(s: struct, w: int, lane: int, island: Island):
@@ -83,10 +83,10 @@ def make_product(R, struct, times):
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.Adv[w, r] = A_times(s, w, r, s.cg_direction)
             add_constraints(s, w, p, t)
-            curvature = real(0.0)
+            curvature = wide(0.0)
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                curvature += wp.dot(s.cg_direction[w, r], s.Adv[w, r])
-            s.part_sum[w, p] = vec4(curvature, real(0.0), real(0.0), real(0.0))
+                curvature += wp.dot(wide3(s.cg_direction[w, r]), s.Adv[w, r])
+            s.part_sum[w, p] = wide4(curvature, wide(0.0), wide(0.0), wide(0.0))
 
     return SimpleNamespace(constraints=constraints, trees=trees)
 
@@ -94,21 +94,21 @@ def make_product(R, struct, times):
 def make_pcg(R, struct, gradient):
     """wp.func linear_direction(s, w, lane, island, first, residual, goal) -> status (solver/linear.py): dv <- -H^-1 grad to the
     forcing term."""
-    real, vec2, vec3, vec4 = R.t, R.vec2, R.vec3, R.vec4
+    real, vec3, wide, wide2, wide3, wide4 = R.t, R.vec3, R.wide.t, R.wide.vec2, R.wide.vec3, R.wide.vec4
     jacobi = make_block_jacobi(R, struct)
     product = make_product(R, struct, gradient.contact_times)
     sum_trees = gradient.sum_trees
 
     @wp.func
-    def forcing_term(before: vec2, first: bool, residual: real) -> real:
+    def forcing_term(before: wide2, first: bool, residual: wide) -> wide:
         """eta, from (eta, |D grad|) of the solve before."""
-        most = real(wp.static(ETA))
+        most = wide(wp.static(ETA))
         if first:
             return most
         ratio = residual / before[1]
-        eta = real(0.9) * ratio * ratio
-        floor = real(0.9) * before[0] * before[0]
-        if floor > real(0.1):
+        eta = wide(0.9) * ratio * ratio
+        floor = wide(0.9) * before[0] * before[0]
+        if floor > wide(0.1):
             eta = wp.max(eta, floor)
         return wp.min(eta, most)
 
@@ -122,23 +122,23 @@ def make_pcg(R, struct, gradient):
                 s.cg_residual[w, r] = -vec3(s.grad[w, r])
 
     @wp.func
-    def advance(s: struct, w: int, lane: int, island: Island, alpha: real):
+    def advance(s: struct, w: int, lane: int, island: Island, alpha: wide):
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                s.dv[w, r] = s.dv[w, r] + alpha * s.cg_direction[w, r]
-                s.cg_residual[w, r] = s.cg_residual[w, r] - alpha * s.Adv[w, r]
+                s.dv[w, r] = s.dv[w, r] + real(alpha) * s.cg_direction[w, r]
+                s.cg_residual[w, r] = vec3(wide3(s.cg_residual[w, r]) - alpha * s.Adv[w, r])
 
     @wp.func
-    def norms(s: struct, w: int, lane: int, island: Island) -> vec4:
+    def norms(s: struct, w: int, lane: int, island: Island) -> wide4:
         """(r' M^-1 r, |D r|^2, 0, 0)."""
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
-            sums = vec4(real(0.0))
+            sums = wide4(wide(0.0))
             for b in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                r = s.cg_residual[w, b]
-                scaled = wp.dot(r, wp.cw_mul(s.dinv[w, b], r))
-                sums += vec4(wp.dot(r, s.cg_scaled[w, b]), scaled, real(0.0), real(0.0))
+                r = wide3(s.cg_residual[w, b])
+                scaled = wp.dot(r, wp.cw_mul(wide3(s.dinv[w, b]), r))
+                sums += wide4(wp.dot(r, wide3(s.cg_scaled[w, b])), scaled, wide(0.0), wide(0.0))
             s.part_sum[w, p] = sums
         barrier()
         total = sum_trees(s, w, island)
@@ -154,14 +154,14 @@ def make_pcg(R, struct, gradient):
                 s.dv[w, r] = s.cg_scaled[w, r]
 
     @wp.func
-    def turn(s: struct, w: int, lane: int, island: Island, beta: real):
+    def turn(s: struct, w: int, lane: int, island: Island, beta: wide):
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                s.cg_direction[w, r] = s.cg_scaled[w, r] + beta * s.cg_direction[w, r]
+                s.cg_direction[w, r] = s.cg_scaled[w, r] + real(beta) * s.cg_direction[w, r]
 
     @wp.func
-    def curvature(s: struct, w: int, lane: int, island: Island) -> real:
+    def curvature(s: struct, w: int, lane: int, island: Island) -> wide:
         """p' H p, and H p in Adv."""
         product.constraints(s, w, lane, island)
         barrier()
@@ -172,7 +172,7 @@ def make_pcg(R, struct, gradient):
         return total
 
     @wp.func
-    def iterate(s: struct, w: int, lane: int, island: Island, goal: real):
+    def iterate(s: struct, w: int, lane: int, island: Island, goal: wide):
         """(status, iterations)."""
         start(s, w, lane, island)
         jacobi.apply(s, w, lane, island)
@@ -180,14 +180,14 @@ def make_pcg(R, struct, gradient):
             take(s, w, lane, island)
             return 0, 1
         rho = norms(s, w, lane, island)[0]
-        noise = real(wp.static(R.eps * R.eps)) * rho
-        beta = real(0.0)
-        gains = real(0.0)
+        noise = wide(wp.static(R.eps * R.eps)) * rho
+        beta = wide(0.0)
+        gains = wide(0.0)
         for i in range(wp.static(ITERATIONS)):
             turn(s, w, lane, island, beta)
             barrier()
             pHp = curvature(s, w, lane, island)
-            if not (pHp > real(0.0)):
+            if not (pHp > wide(0.0)):
                 return wp.static(int(StepStatus.FACTORIZATION_FAILED)), i
             alpha = rho / pHp
             advance(s, w, lane, island, alpha)
@@ -195,7 +195,7 @@ def make_pcg(R, struct, gradient):
             sums = norms(s, w, lane, island)
             gain = alpha * rho
             gains += gain
-            settled = real(i + 1) * gain <= real(0.5) * gains
+            settled = wide(i + 1) * gain <= wide(0.5) * gains
             if sums[0] <= noise or (wp.sqrt(sums[1]) <= goal and settled):
                 return 0, i + 1
             beta = sums[0] / rho
@@ -203,14 +203,14 @@ def make_pcg(R, struct, gradient):
         return wp.static(int(StepStatus.MAX_ITERATIONS)), wp.static(ITERATIONS)
 
     @wp.func
-    def linear_direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: real, goal: real) -> int:
+    def linear_direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: wide, goal: wide) -> int:
         eta = forcing_term(s.forcing[w], first, residual)
         status = int(wp.static(int(StepStatus.FACTORIZATION_FAILED)))
         n = int(0)
         if jacobi.factor(s, w, lane, island):
-            status, n = iterate(s, w, lane, island, wp.max(eta * residual, real(0.5) * goal))
+            status, n = iterate(s, w, lane, island, wp.max(eta * residual, wide(0.5) * goal))
         if lane == 0:
-            s.forcing[w] = vec2(eta, residual)
+            s.forcing[w] = wide2(eta, residual)
             if first:
                 s.solve_int[w, 6] = 0
             s.solve_int[w, 6] = s.solve_int[w, 6] + n

@@ -181,7 +181,7 @@ def make_state(R) -> Stage:
         for i in range(lane, s.nlink, wp.block_dim()):
             write_link(s, w, row, i)
         for i in range(lane, s.nconstraint, wp.block_dim()):
-            s.rec_constraint[row, w, i] = s.constraint_gamma[w, i]
+            s.rec_constraint[row, w, i] = real(s.constraint_gamma[w, i])
         write_reactions(s, w, lane, row)
         barrier()
         if lane == 0:
@@ -218,12 +218,12 @@ def make_contacts(R, law_name: str) -> Stage:
             return
         for c in range(lane, s.ncontact[w], wp.block_dim()):
             R_WC = s.contact_R_WC[w, c]
-            vc = s.vc[w, c]
+            vc = vec3(s.vc[w, c])
             s.rec_pair[row, w, c] = s.contact_pair[w, c]
             s.rec_feature[row, w, c] = s.contact_feature[w, c]
             s.rec_point[row, w, c] = s.contact_p[w, c]
             s.rec_normal[row, w, c] = s.contact_n[w, c]
-            s.rec_impulse[row, w, c] = R_WC * s.gamma[w, c]
+            s.rec_impulse[row, w, c] = R_WC * vec3(s.gamma[w, c])
             s.rec_slip[row, w, c] = R_WC * vec3(vc[0], vc[1], real(0.0))
             s.rec_scalars[row, w, c] = vec3(s.contact_depth[w, c], stiffness(s.contact_row[w, c], s.h), s.contact_mu[w, c])
 

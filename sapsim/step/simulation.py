@@ -22,7 +22,6 @@ from sapsim.step import fused as fused_step
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
-from sapsim.step.precision import for_precision
 from sapsim.step.rows import fetch_rows, read_totals
 
 GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
@@ -53,7 +52,7 @@ class Simulation:
         "sparse", or "auto", which chooses for each tree (model/trees.py).  Raises MachineError where the device is missing or
         too small.
         """
-        self.scene = scene = for_precision(scene, precision)
+        self.scene = scene
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)

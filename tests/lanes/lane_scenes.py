@@ -247,7 +247,8 @@ STAGES_APART = ("-block_sparse", "-dense", "-pcg")
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
 TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
-WORLDS = {"bin-lagged": 2, "failing-lagged": 3}  # so that more than one block runs
+SINGLE = {"tied-float32": "tied-sap", "bin-float32": "bin-sap"}  # the same in float32
+WORLDS = {"bin-lagged": 2, "bin-float32": 2, "failing-lagged": 3}  # so that more than one block runs
 
 
 def run_functions(lanes: int | None) -> dict[str, str]:
@@ -281,8 +282,11 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     from sapsim.scene.read import loads
     from sapsim.step.simulation import Simulation
 
-    scene = replace(loads(TEXTS[name], file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
-    sim = Simulation(scene, device="cpu", lanes=lanes, fused=False if name.endswith(STAGES_APART) else fused)
+    text = TEXTS[SINGLE.get(name, name)]
+    scene = replace(loads(text, file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
+    precision = "float32" if name in SINGLE else "float64"
+    staged = False if name.endswith(STAGES_APART) else fused
+    sim = Simulation(scene, device="cpu", precision=precision, lanes=lanes, fused=staged)
     good = np.ones(sim.nworld, bool)
     if name.startswith("failing"):
         good[1] = False
