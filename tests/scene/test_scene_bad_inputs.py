@@ -207,7 +207,6 @@ LATER = {
     "initial: {file: a.h5}": 1,
     "worlds: {vary: {gravity: {values: []}}}": 10,
     "bodies: {b: {cylinder: {radius: 1, length: 1}, mass: 1}}": 14,
-    "bodies: {b: {mesh: {file: a.stl}, mass: 1}}": 14,
     "world: {collision: [{heightfield: {}}]}": 22,
 }
 

@@ -52,6 +52,8 @@ BAD = {
     "word for a number": ("time_step: 0.001", "time_step: fast"),
     "negative": ("mass: 1.0", "mass: -1.0"),
     "zero length": ("sphere: 0.05", "sphere: 0"),
+    "a mesh without a file": ("sphere: 0.05", "mesh: {as: hull}"),
+    "an unknown use of a mesh": ("sphere: 0.05", "mesh: {file: a.stl, as: box}"),
     "two shapes": ("sphere: 0.05,", "sphere: 0.05, box: [1, 1, 1],"),
     "no shape": ("sphere: 0.05, ", ""),
     "mass and density": ("mass: 1.0", "mass: 1.0, density: 5"),

@@ -12,11 +12,12 @@ import yaml
 from sapsim.cli.main import main
 
 FOLDER = Path(__file__).parents[2] / "scenes"
-SCENES = sorted(FOLDER.glob("*.yaml")) + sorted(FOLDER.glob("literature/*.yaml"))
+FOLDERS = (FOLDER, FOLDER / "literature", FOLDER / "user_cases")
+SCENES = sorted(path for folder in FOLDERS for path in folder.glob("*.yaml"))
 # what takes more than a second or two
 SLOW = {"bouncing", "clutter", "spheres_666"}
 # the one warning there may be is about the run: the near-rigid limit acted
-NEAR_RIGID = {"near_rigid_ball", "near_rigid_sliders", "clutter"}
+NEAR_RIGID = {"near_rigid_ball", "near_rigid_sliders", "b35_near_rigid_ball", "clutter"}
 # contract 2, `--json` of run
 KEYS = {
     "status", "exit_code", "steps", "worlds", "simulated_seconds", "wall_seconds", "steps_per_second",
