@@ -90,7 +90,8 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
             else:
                 F = slope / (-slope0)
                 dF = curvature / (-slope0)
-                if wp.abs(F) < tolerance or wp.abs(step) < step_tolerance:
+                # a few ulp of alpha are the least that a step can tell, however small the guess was (h^2 k / m of 1e11)
+                if wp.abs(F) < tolerance or wp.abs(step) < wp.max(step_tolerance, real(wp.static(4.0 * R.eps)) * alpha):
                     return alpha, it, True
                 if F < real(0.0):
                     low = alpha
