@@ -91,7 +91,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
                 F = slope / (-slope0)
                 dF = curvature / (-slope0)
                 # a few ulp of alpha are the least that a step can tell, however small the guess was (h^2 k / m of 1e11)
-                if wp.abs(F) < tolerance or wp.abs(step) < wp.max(step_tolerance, real(wp.static(4.0 * R.eps)) * alpha):
+                if wp.abs(F) < tolerance or wp.abs(step) < wp.max(step_tolerance, real(wp.static(4.0 * R.wide.eps)) * alpha):
                     return alpha, it, True
                 if F < real(0.0):
                     low = alpha
