@@ -125,6 +125,7 @@ class ShapeKind:
         volume (params) -> [m^3], or None where the shape has none.
         unit_inertia (params) -> principal moments per unit mass about the centre [m^2], three numbers.
         radius (size) -> radius of a ball about the shape's origin that holds it [m]; inf for unbounded shapes.
+        half (size) -> half lengths of a box about the origin, along the shape's axes, that holds it [m].
     """
 
     name: str
@@ -133,6 +134,7 @@ class ShapeKind:
     volume: Callable[[tuple[float, ...]], float | None]
     unit_inertia: Callable[[tuple[float, ...]], tuple[float, float, float] | None]
     radius: Callable[[tuple[float, float, float]], float]
+    half: Callable[[tuple[float, float, float]], tuple[float, float, float]]
     keys: tuple[str, ...] = ()
 
 

@@ -83,6 +83,8 @@ shape_body        | nshape   | int | -  | - | build | moving body of a shape, -1
 shape_link        | nshape   | int | -  | - | build | its link, -1 = the world
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted)
 pair_b            | npair    | int | -  | - | build | second shape
+run_start         | nrun+1   | int | -  | - | build | pairs of a run, which have one first shape (model/pair_runs.py)
+run_body          | nrun     | int | -  | - | build | body of all second shapes of a run, -1 = several
 pair_kind         | npair    | int | -  | - | build | 2 code of the pair kind + 1 where it takes the shapes in the other order
 pair_material     | npair    | int | -  | - | build | which two materials meet in the pair (model/material_pairs.py)
 link_body         | nlink    | int | -  | - | build | moving body a link belongs to, -1 = fixed in the world
@@ -150,6 +152,8 @@ shape_size     | nshape  | vec3  | m       | -  | build | sizes of the shape, as
 shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the body
 shape_R_BG     | nshape  | mat33 | -       | B  | build | its orientation
 shape_radius   | nshape  | real  | m       | -  | build | radius of a ball about Go that holds the shape
+shape_half     | nshape  | vec3  | m       | G  | build | half lengths of a box about Go that holds the shape, with some slack
+body_reach     | nbody   | real  | m       | -  | build | radius of a ball about Bo that holds the body's shapes
 shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissipation, relaxation time, friction
 link_p_BL      | nlink   | vec3  | m       | B  | build | link frame on its body
 link_Q_BL      | nlink   | quat  | -       | B  | build | its orientation
@@ -258,6 +262,7 @@ dv             | nblock  | vec3  | m/s, rad/s | - | newton  | search direction
 part_sum       | ntree   | wide.vec4  | J      | - | newton      | partial sums of the trees
 lane_sum       | nsum    | wide.vec3  | J      | - | newton      | partial sums of contacts and constraints, 32 of them
 edge           | nedge   | uint64 | -     | - | newton      | elimination graph, a row of bits to a tree
+part_degree    | ntree   | int   | -      | - | newton      | neighbours that are left; then the next free place of a column
 part_order     | ntree   | int   | -      | - | newton      | elimination order
 part_rank      | ntree   | int   | -      | - | newton      | place in it
 column_start   | ntree+1 | int   | -      | - | newton      | trees with rows below the diagonal of an elimination column

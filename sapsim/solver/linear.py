@@ -23,8 +23,8 @@ from sapsim.solver import dense, pcg
 from sapsim.status import StepStatus
 
 _SPARSE = (
-    "edge", "tree_part", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block",
-    "row_at", "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv", "need",
+    "edge", "tree_part", "part_degree", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start",
+    "row_block", "row_at", "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv", "need",
 )  # fmt: skip
 ARRAYS = {"auto": _SPARSE, "block_sparse": _SPARSE, "dense": dense.ARRAYS, "pcg": pcg.ARRAYS}
 SOLVERS = tuple(ARRAYS)
