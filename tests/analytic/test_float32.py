@@ -18,6 +18,8 @@ from sapsim.step.simulation import Simulation
 
 FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "scenes")
 SCENES = sorted(glob.glob(os.path.join(FOLDER, "*.yaml")))
+OTHERS = [p for folder in ("literature", "user_cases") for p in sorted(glob.glob(os.path.join(FOLDER, folder, "*.yaml")))]
+LONG = {"bouncing", "clutter", "spheres_666"}
 # Trajectories that part after impacts, so that the two precisions do not end in the same contacts.
 CHAOTIC = {"mixed_bin"}
 # Stacks, ties of all kinds, limits, drives, and a law whose sticking contacts turn 1e-7 of velocity into 1e-4 of an impulse.
@@ -66,6 +68,21 @@ def test_scenes_converge_and_rest_at_the_same_depth(path):
         # a depth is a difference of coordinates, each held to half an ulp, after a step that rounds several times
         tolerance = max(1.0e-3 * depth, 4.0 * np.spacing(np.float32(coordinate)))
         assert abs(found[key][0] - depth) <= tolerance, key
+
+
+def case_of(path: str):
+    name = os.path.basename(path).removesuffix(".yaml")
+    return pytest.param(path, id=name, marks=[pytest.mark.slow] if name in LONG else [])
+
+
+@pytest.mark.parametrize("path", [case_of(path) for path in OTHERS])
+def test_scenes_of_the_literature_and_of_users_converge(path):
+    """At least 99.9 % of the steps, by residual or cost; nothing that is not finite."""
+    loaded = load(path)
+    sim = Simulation(loaded, device="cpu", precision="float32")
+    block = sim.advance(loaded.steps)
+    assert sim.totals.unconverged.sum() <= 1.0e-3 * loaded.steps
+    assert np.isfinite(block.joint_q).all() and np.isfinite(block.joint_qd).all()
 
 
 @pytest.mark.slow
