@@ -9,6 +9,7 @@ from functools import cache
 
 import warp as wp
 
+from sapsim.math import block
 from sapsim.math.block import barrier, lane_func
 from sapsim.math.real import Real
 from sapsim.model.stage import variant
@@ -30,7 +31,8 @@ def make(R: Real, law: str, form: str = "v_star", linear: str = "auto"):
     name = f"{linear_variant(variant(f'step_{law}', form), linear)}_{R.name}"
 
     flags = wp.config.cpu_compiler_flags
-    if flags and INLINED in flags:  # Warp 1.19; elsewhere what the user wants stands
+    # Warp 1.19; elsewhere what the user wants stands, and the test build of lanes has nothing to gain
+    if flags and INLINED in flags and not block.COUNTED:
         wp.set_module_options({"cpu_compiler_flags": flags.replace(INLINED, INLINED_HERE)}, module=f"sapsim_{name}")
 
     @wp.kernel(module=f"sapsim_{name}", name=name, enable_backward=False)
