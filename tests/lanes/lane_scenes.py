@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import fields, replace
+from unittest.mock import patch
 
 import numpy as np
 
@@ -238,7 +239,8 @@ TEXTS = {
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
 TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
-WORLDS = {"bin-lagged": 2, "failing-lagged": 3}  # so that more than one block runs
+TEXTS["bin-grid"] = TEXTS["bin-lagged"]  # near pairs from the grid, which else only large models have
+WORLDS = {"bin-lagged": 2, "bin-grid": 2, "failing-lagged": 3}  # so that more than one block runs
 
 
 def run_functions(lanes: int | None) -> dict[str, str]:
@@ -273,7 +275,9 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     from sapsim.step.simulation import Simulation
 
     scene = replace(loads(TEXTS[name], file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
-    sim = Simulation(scene, device="cpu", lanes=lanes, fused=fused)
+    with patch("sapsim.model.pairs.LISTED", 0 if name.endswith("-grid") else 10**9):
+        sim = Simulation(scene, device="cpu", lanes=lanes, fused=fused)
+    assert (sim.model.sizes["ngrid"] > 0) == name.endswith("-grid")
     good = np.ones(sim.nworld, bool)
     if name.startswith("failing"):
         good[1] = False
