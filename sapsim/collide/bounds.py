@@ -1,5 +1,8 @@
 """Bounds of shapes in the world: the sum of a box and an ellipsoid in the shape's axes (kinds.base.ShapeKind.bound).
 
+The near pairs are those of which the box of the larger shape, along its own axes, meets the ball of the other.  The list
+(pair_list.py) looks at them first by bodies, the grid (grid.py) by boxes with axes of the world.
+
 Half extent along a unit vector d, with the columns g_j of R_WG, half lengths h and semi-axes a:
 
     e(d) = sum_j |d . g_j| h_j + sqrt(sum_j (d . g_j)^2 a_j^2)
@@ -11,7 +14,9 @@ from types import SimpleNamespace
 
 import warp as wp
 
+SLACK = 8.0  # rounding errors of the precision
 ARRAYS = ("p_WG", "R_WG", "shape_low", "shape_high", "shape_round", "c_WG", "e_WG")
+BALL_ARRAYS = ("p_WG", "R_WG", "shape_low", "shape_high", "shape_round", "shape_radius", "body_reach", "p_WB")
 
 
 def make_bounds(R, struct):
@@ -22,7 +27,7 @@ def make_bounds(R, struct):
     A struct that is passed here has the arrays of ARRAYS and the scalar margin.
     """
     real, vec3 = R.t, R.vec3
-    slack = 8.0 * R.eps
+    slack = SLACK * R.eps
     larger = 1.0 + slack
 
     @wp.func
@@ -72,3 +77,62 @@ def make_bounds(R, struct):
         return False
 
     return SimpleNamespace(bound=bound, apart=apart, beside=beside)
+
+
+def make_ball_bounds(R, struct):
+    """Device functions that compare with balls:
+
+    meet (s, w, a, b): whether the box of the larger of two shapes and the ball of the other do, and their balls.
+    at_body (s, w, a, body): whether the ball about all shapes of a body reaches the bounds of shape a.
+
+    A struct that is passed here has the arrays of BALL_ARRAYS and the scalar margin.
+    """
+    real, vec3 = R.t, R.vec3
+    slack = SLACK * R.eps
+    larger = 1.0 + slack
+
+    @wp.func
+    def sum_of(a: vec3) -> real:
+        return wp.abs(a[0]) + wp.abs(a[1]) + wp.abs(a[2])
+
+    @wp.func
+    def balls_meet(d: vec3, reach: real) -> bool:
+        return wp.dot(d, d) <= reach * reach * real(larger)
+
+    @wp.func
+    def in_box(s: struct, w: int, i: int, d: vec3, reach: real) -> bool:
+        """Whether the point at d from the shape's origin, axes of the world, is in its box with walls moved out by `reach`.
+
+        True where the box says no more than the ball about the shape.
+        """
+        high = s.shape_high[w, i] + s.shape_round[w, i]
+        if wp.min(high) >= s.shape_radius[w, i]:
+            return True
+        low = s.shape_low[w, i] - s.shape_round[w, i]
+        x = wp.transpose(s.R_WG[w, i]) * d
+        e = reach + real(slack) * sum_of(x)
+        if x[0] > high[0] + e or x[1] > high[1] + e or x[2] > high[2] + e:
+            return False
+        return x[0] >= low[0] - e and x[1] >= low[1] - e and x[2] >= low[2] - e
+
+    @wp.func
+    def meet(s: struct, w: int, a: int, b: int) -> bool:
+        d = s.p_WG[w, b] - s.p_WG[w, a]
+        r_a = s.shape_radius[w, a]
+        r_b = s.shape_radius[w, b]
+        if not balls_meet(d, r_a + r_b + s.margin):
+            return False
+        if r_a >= r_b:
+            return in_box(s, w, a, d, r_b + s.margin)
+        return in_box(s, w, b, -d, r_a + s.margin)
+
+    @wp.func
+    def at_body(s: struct, w: int, a: int, body: int) -> bool:
+        p_WA = s.p_WG[w, a]
+        p_WB = s.p_WB[w, body]
+        # placing its shapes from p_WB on rounds to the size of the world's coordinates
+        reach = s.body_reach[w, body] * real(larger) + real(slack) * sum_of(p_WB) + s.margin
+        d = p_WB - p_WA
+        return balls_meet(d, s.shape_radius[w, a] + reach) and in_box(s, w, a, d, reach)
+
+    return SimpleNamespace(meet=meet, at_body=at_body)

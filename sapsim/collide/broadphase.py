@@ -1,7 +1,7 @@
 """Broad phase: which of the pairs that may touch have touching bounds, as a list that ascends by the two shapes.
 
-Few shapes: the model lists all pairs that may touch, and their bounding balls are tested (pair_list.py).  Many: shapes are
-sorted into a grid (grid.py), and the rules are asked of the pairs that it finds (rules.py).  The contacts are the same, bit for
+Few shapes: the model lists all pairs that may touch, and their bounds are tested (pair_list.py).  Many: shapes are sorted into
+a grid (grid.py), and the rules are asked of the pairs that it finds (rules.py).  The contacts are the same, bit for
 bit: the narrow phase decides which pairs touch, and both lists have the same order.
 """
 
@@ -19,9 +19,9 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = tuple(dict.fromkeys((
-    "shape_body", "shape_p_BG", "shape_R_BG", "p_WB", "R_WB", "p_WG", "R_WG", "near_part", "near_count", *LIST, *GRID,
+    "shape_body", "shape_p_BG", "shape_R_BG", "p_WB", "R_WB", "p_WG", "R_WG", *LIST, *GRID,
 )))  # fmt: skip
-SCALARS = (("nshape", "int"), ("npair", "int"), ("nboxed", "int"), ("cnear", "int"), *GRID_SCALARS, ("margin", "real"))
+SCALARS = (("nshape", "int"), ("nrun", "int"), ("cnear", "int"), *GRID_SCALARS, ("margin", "real"))
 
 
 @cache

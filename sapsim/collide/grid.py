@@ -13,7 +13,8 @@ buckets and of shapes; it walks all that it needs and writes what is its own.
 import warp as wp
 
 from sapsim.collide.bounds import ARRAYS as BOUNDS
-from sapsim.collide.bounds import make_bounds
+from sapsim.collide.bounds import BALL_ARRAYS as BALLS
+from sapsim.collide.bounds import make_ball_bounds, make_bounds
 from sapsim.collide.pair_sort import ARRAYS as SORT
 from sapsim.collide.pair_sort import make_pair_sort
 from sapsim.collide.rules import ARRAYS as RULES
@@ -22,7 +23,8 @@ from sapsim.math.block import barrier
 
 ARRAYS = (
     "grid_shape", "large_shape", "shape_level", "level_reach", "cell_x", "cell_y", "cell_z", "shape_bucket", "bucket_start",
-    "bucket_shape", "bucket_c", "bucket_e", "near_a", "near_b", "near_count", "lane_count", *BOUNDS, *RULES, *SORT,
+    "bucket_shape", "bucket_c", "bucket_e", "near_a", "near_b", "near_count", "lane_count", *BOUNDS, *BALLS,
+    *RULES, *SORT,
 )  # fmt: skip
 SCALARS = (
     ("ngridlevel", "int"), ("nlarge", "int"), ("ngrid", "int"), ("nbucket", "int"), ("nshapekind", "int"),
@@ -150,16 +152,16 @@ def _make_buckets(R, struct):
 def _make_search(R, struct, bounds, kind_of):
     """wp.func search(s, w, i, at, write) -> int: the pairs that shape i finds; written from place `at` where `write` is set."""
     real, vec3 = R.t, R.vec3
-    apart, beside = bounds.apart, bounds.beside
+    apart, beside, meet = bounds.apart, bounds.beside, make_ball_bounds(R, struct).meet
     larger = 1.0 + 64.0 * R.eps
     cell, row = _make_cells(R, struct)
 
     @wp.func
     def take(s: struct, w: int, i: int, j: int, at: int, write: bool) -> int:
-        """1 where the rules let the pair meet."""
+        """1 where the bounds of the pair meet, and the rules let it."""
         a = wp.min(i, j)
         b = wp.max(i, j)
-        if kind_of(s, a, b) < 0:
+        if not meet(s, w, a, b) or kind_of(s, a, b) < 0:
             return 0
         if write and at < s.cnear:
             s.near_a[w, at] = a

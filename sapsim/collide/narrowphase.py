@@ -110,10 +110,11 @@ def make(R) -> Stage:
         near = wp.min(s.near_count[w], s.cnear)
         base = int(0)
         if wp.block_dim() == 1:
-            # the slots of one pair after the other are the same ones, which stay in the cache
+            # the slots of one pair after the other are the same ones, which stay in the cache, behind those of all near pairs
+            first = wp.static(SLOTS) * s.cnear
             for i in range(near):
-                find_points(s, w, i, 0)
-                pack(s, w, i, 0, base)
+                find_points(s, w, i, first)
+                pack(s, w, i, first, base)
                 base += s.near_points[w, i]
         else:
             for i in range(lane, near, wp.block_dim()):

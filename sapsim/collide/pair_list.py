@@ -1,63 +1,64 @@
-"""Near pairs of a small model: those of its list of pairs whose bounding balls touch, and the boxes about them too where the
-model has enough pairs that this saves time (model/grid.py).
+"""Near pairs of a small model: those of its list of pairs whose bounds touch (bounds.py).
 
-Every lane looks at one contiguous chunk of the list, counts, and writes behind the lanes before it, so that the near list has
+Before the pairs of a run with one second body (model/pair_runs.py), that body as a whole is tested, by its ball.
+
+Every lane looks at one contiguous chunk of the runs, counts, and writes behind the lanes before it, so that the near list has
 the list's order whatever the number of lanes.
 """
 
 import warp as wp
 
-from sapsim.collide.bounds import ARRAYS as BOUNDS
-from sapsim.collide.bounds import make_bounds
+from sapsim.collide.bounds import BALL_ARRAYS as BALLS
+from sapsim.collide.bounds import make_ball_bounds
 from sapsim.math.block import barrier
 
 ARRAYS = (
-    "shape_radius", "pair_a", "pair_b", "pair_kind", "p_WG", "lane_count", "near_a", "near_b", "near_kind", "near_part",
-    "near_count", *BOUNDS,
+    "pair_a", "pair_b", "pair_kind", "run_start", "run_body", "lane_count", "near_a", "near_b", "near_kind", "near_part",
+    "near_count", *BALLS,
 )  # fmt: skip
 
 
 def make_pair_list(R, struct):
     """wp.func from_list(s, w, lane): writes the near list.
 
-    A struct that is passed here has the arrays of ARRAYS and the scalars nshape, npair, nboxed, cnear and margin.
+    A struct that is passed here has the arrays of ARRAYS and the scalars nrun, cnear and margin.
     """
-    bounds = make_bounds(R, struct)
-    bound, apart = bounds.bound, bounds.apart
+    bounds = make_ball_bounds(R, struct)
+    meet, at_body = bounds.meet, bounds.at_body
 
     @wp.func
-    def near(s: struct, w: int, i: int) -> bool:
-        a = s.pair_a[i]
-        b = s.pair_b[i]
-        reach = s.shape_radius[w, a] + s.shape_radius[w, b] + s.margin
-        d = s.p_WG[w, b] - s.p_WG[w, a]
-        if wp.dot(d, d) > reach * reach:
-            return False
-        if s.nboxed == 0:
-            return True
-        return not apart(s.c_WG[w, a], s.e_WG[w, a], s.c_WG[w, b], s.e_WG[w, b], s.margin)
-
-    @wp.func
-    def scan_chunk(s: struct, w: int, lane: int, base: int, write: bool) -> int:
-        """Goes through the lane's chunk; counts, or also writes from `base` on: one text for both passes."""
-        chunk = (s.npair + wp.block_dim() - 1) // wp.block_dim()
+    def scan_run(s: struct, w: int, k: int, at: int, write: bool) -> int:
+        """The near pairs of run k; counted, or also written from `at` on."""
+        first = s.run_start[k]
+        end = s.run_start[k + 1]
+        a = s.pair_a[first]
+        body = s.run_body[k]
+        if body >= 0:
+            if not at_body(s, w, a, body):
+                end = first
         n = int(0)
-        for i in range(lane * chunk, wp.min((lane + 1) * chunk, s.npair)):
-            if near(s, w, i):
-                if write and base + n < s.cnear:
-                    s.near_a[w, base + n] = s.pair_a[i]
-                    s.near_b[w, base + n] = s.pair_b[i]
-                    s.near_kind[w, base + n] = s.pair_kind[i]
-                    s.near_part[w, base + n] = -1
+        for i in range(first, end):
+            b = s.pair_b[i]
+            if meet(s, w, a, b):
+                if write and at + n < s.cnear:
+                    s.near_a[w, at + n] = a
+                    s.near_b[w, at + n] = b
+                    s.near_kind[w, at + n] = s.pair_kind[i]
+                    s.near_part[w, at + n] = -1
                 n += 1
         return n
 
     @wp.func
+    def scan_chunk(s: struct, w: int, lane: int, base: int, write: bool) -> int:
+        """Goes through the lane's chunk; counts, or also writes from `base` on: one text for both passes."""
+        chunk = (s.nrun + wp.block_dim() - 1) // wp.block_dim()
+        n = int(0)
+        for k in range(lane * chunk, wp.min((lane + 1) * chunk, s.nrun)):
+            n += scan_run(s, w, k, base + n, write)
+        return n
+
+    @wp.func
     def from_list(s: struct, w: int, lane: int):
-        if s.nboxed > 0:
-            for i in range(lane, s.nshape, wp.block_dim()):
-                bound(s, w, i)
-            barrier()
         if wp.block_dim() == 1:
             s.near_count[w] = scan_chunk(s, w, lane, 0, True)
         else:

@@ -6,10 +6,11 @@ import numpy as np
 
 from sapsim.kinds.base import bound_of, code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
-from sapsim.model.grid import boxed_pairs, bucket_count, place_in_grid
+from sapsim.model.grid import bucket_count, place_in_grid
 from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.link_tree import link_tree
 from sapsim.model.material_pairs import MaterialPair, find_material_pairs
+from sapsim.model.pair_runs import find_runs
 from sapsim.model.pairs import PairTable, find_pairs
 from sapsim.model.paths import most_blocks
 from sapsim.model.ties import most_entries
@@ -72,12 +73,12 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
     arrays |= pairs.rules.arrays
+    arrays |= find_runs(arrays)
     arrays |= place_in_grid(arrays, pairs)
     surfaces, material_pairs = find_material_pairs(shapes, pairs)
     arrays |= surfaces
     sizes = _sizes(arrays, external) | factor_sizes | _recorded_sizes(scene, material_pairs)
-    sizes |= {"nconstraint": len(constraints.names), "nboxed": boxed_pairs(arrays, pairs)}
-    sizes["nbound"] = len(shapes) if sizes["nboxed"] or not pairs.listed else 0
+    sizes |= {"nconstraint": len(constraints.names)}
     return Model(
         arrays=arrays,
         sizes=sizes,
@@ -347,6 +348,7 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nshapekind2": len(arrays["kind_pair"]),
         "nsurface": int(arrays["shape_surface"].max(initial=-1)) + 1,
         "nsurface2": len(arrays["surface_pair"]),
+        "nrun": len(arrays["run_body"]),
         "nlink": len(arrays["link_body"]),
         "njoint": len(arrays["joint_link"]),
         "nroot": len(arrays["root_link_start"]) - 1,

@@ -37,13 +37,6 @@ def place_in_grid(arrays: dict[str, np.ndarray], pairs: PairTable) -> dict[str, 
     }
 
 
-def boxed_pairs(arrays: dict[str, np.ndarray], pairs: PairTable) -> int:
-    """How many pairs of the list are of two shapes that are no balls, 0 where they are too few for the boxes about them."""
-    is_ball = (arrays["shape_low"][0] == arrays["shape_high"][0]).all(axis=1)
-    n = int((~is_ball[pairs.a] & ~is_ball[pairs.b]).sum()) if pairs.listed else 0
-    return n if n >= FEW else 0
-
-
 def bucket_count(ngrid: int) -> int:
     """A power of two, twice the number of shapes or more; at least the cells of a row that a shape can reach."""
     return 1 << max(6, (2 * ngrid - 1).bit_length()) if ngrid else 0

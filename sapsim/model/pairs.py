@@ -17,7 +17,7 @@ import numpy as np
 
 from sapsim.kinds.base import code, registry
 
-LISTED = 6_000  # pairs of shapes up to which a model keeps them as a list (docs/performance.md: where a grid is faster)
+LISTED = 33_000  # pairs of shapes up to which a model keeps them as a list (docs/performance.md: where a grid is faster)
 CHUNK = 1 << 20  # pairs looked at together when they are counted out
 
 

@@ -56,6 +56,8 @@ class Shape:
     material_name: str = ""
     where: Where = Where()
     bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
+    hull: Any = None  # hull.ConvexHull of a convex shape, in the shape's frame
+    mesh: Any = None  # mesh.Mesh until the shape is built (built_shapes.py)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class UnbuiltShape:
     kind: str
     reason: str = ""
     where: Where = Where()
+    hint: str = ""  # how to mend it
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Capacity:
         return {
             "cnear": self.near,
             "cfound": self.near if model.sizes["nlevelled"] else 0,
-            "cpoint": SLOTS * self.near,
+            "cpoint": SLOTS * (self.near + 1),  # and those that one lane uses for all
             "ccontact": self.contacts,
             "citem": items,
             "cjac": model.slots * items,
@@ -49,8 +49,9 @@ def _hessian_bound(model: Model) -> int:
     return int((nb.sum() ** 2 + (nb**2).sum()) // 2)
 
 
-def first_guess(model: Model, nworld: int, most_contacts: int | None = None) -> Capacity:
-    """A start that most scenes never outgrow, within the hard limit of contacts where there is one."""
+def first_guess(model: Model, nworld: int, most_contacts: int | None = None, *, couples: bool = True) -> Capacity:
+    """A start that most scenes never outgrow, within the hard limit of contacts where there is one.  `couples`: whether H has
+    blocks between trees; without, it never grows."""
     sizes = model.sizes
     nb = np.diff(model.arrays["tree_block_start"])
     contacts = min(model.pairs.max_points, 6 * sizes["nbody"] + 16)
@@ -59,7 +60,7 @@ def first_guess(model: Model, nworld: int, most_contacts: int | None = None) -> 
     guess = Capacity(
         near=max(1, min(model.pairs.max_near, 6 * sizes["nbody"] + 16)),
         contacts=max(1, contacts),
-        hessian=max(1, min(_hessian_bound(model), int((nb**2).sum()) + 12 * sizes["nblock"])),
+        hessian=max(1, min(_hessian_bound(model), int((nb**2).sum()) + 12 * sizes["nblock"] * couples)),
         rows=1,
         most_contacts=most_contacts,
     )

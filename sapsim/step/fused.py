@@ -12,17 +12,26 @@ import warp as wp
 from sapsim.math.block import barrier, lane_func
 from sapsim.math.real import Real
 from sapsim.model.stage import variant
+from sapsim.solver.linear import variant as linear_variant
 from sapsim.step.pipeline import step_stages
+
+# Warp's own bound on what clang inlines, and ours: a function that is not inlined gets a copy of its struct, and the solve is
+# longer than Warp's bound allows.  One cube steps a quarter faster so; compiling takes a quarter longer; the bits are the same.
+INLINED, INLINED_HERE = "-inline-threshold=9000", "-inline-threshold=40000"
 
 
 @cache
-def make(R: Real, law: str, form: str = "v_star"):
+def make(R: Real, law: str, form: str = "v_star", linear: str = "auto"):
     """Kernel step(n, one struct to a stage in the order of `step_stages`)."""
-    stages = step_stages(R, law, form)
+    stages = step_stages(R, law, form, linear)
     S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16, S17, S18 = (s.struct for s in stages)
     f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18 = (s.func for s in stages)
     lane = lane_func()
-    name = f"{variant(f'step_{law}', form)}_{R.name}"
+    name = f"{linear_variant(variant(f'step_{law}', form), linear)}_{R.name}"
+
+    flags = wp.config.cpu_compiler_flags
+    if flags and INLINED in flags:  # Warp 1.19; elsewhere what the user wants stands
+        wp.set_module_options({"cpu_compiler_flags": flags.replace(INLINED, INLINED_HERE)}, module=f"sapsim_{name}")
 
     @wp.kernel(module=f"sapsim_{name}", name=name, enable_backward=False)
     def step(

@@ -18,8 +18,9 @@ from sapsim.solver import constraints, jacobian, newton, participants, problem, 
 from sapsim.step import energy, integrate, reactions, record
 
 
-def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
-    """The stages of one step with a contact law and a form of the problem (solver/forms.py), in order."""
+def step_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto") -> list[Stage]:
+    """The stages of one step with a contact law, a form of the problem (solver/forms.py) and a linear solver
+    (solver/linear.py), in order."""
     free = {"v_star": free_motion, "momentum": free_momentum}[form]
     return [
         inputs.make(R),
@@ -34,7 +35,7 @@ def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
         constraints.make(R, form),
         ties.make(R, form),
         participants.make(R, form),
-        newton.make(R, law, form),
+        newton.make(R, law, form, linear),
         reactions.make(R),
         integrate.make(R),
         kinematics.make(R),
@@ -49,9 +50,9 @@ def begin_stages(R: Real) -> list[Stage]:
     return [kinematics.make(R), velocities.make_set(R), kinematics.make(R)]
 
 
-def all_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
+def all_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto") -> list[Stage]:
     """Every stage that a run can launch, once."""
-    return list({s.name: s for s in [*step_stages(R, law, form), *begin_stages(R), energy.make(R)]}.values())
+    return list({s.name: s for s in [*step_stages(R, law, form, linear), *begin_stages(R), energy.make(R)]}.values())
 
 
 @dataclass

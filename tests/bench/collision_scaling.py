@@ -1,6 +1,7 @@
 """Time of the collision stage: by number of bodies at one density, and beside MuJoCo's on the piles of S4.
 
     python tests/bench/collision_scaling.py [--scaling 200,500,1000,2000] [--peers S4mix20,S4mix50,S4mix100] [--list N]
+    python tests/bench/collision_scaling.py --scaling "" --peers "" --ways S4sph50,S4mix20:points,S4mix50:points,200,500
 
 Scaling: N bodies, balls and cubes in turn, on a jittered lattice in a bin whose shape does not change with N, close enough that
 neighbours touch; broad phase alone, and broad and narrow phase, in one kernel that repeats them.  The time of a body must not
@@ -8,6 +9,9 @@ grow by more than half from 200 to 2,000.
 
 Peers: a pile of S4 after `--settle` seconds, the same poses in MuJoCo (`pip install mujoco`), whose `mj_collision` is called
 in a loop; runs alternate, medians of process CPU time.
+
+Ways: scenes of S4, with `:points` as `--boxes points` of `sapsim bench`, or lattices of N bodies; near pairs from the list and
+from the grid at the same state, runs alternate.  It is what model/pairs.py's LISTED was chosen by.
 """
 
 import argparse
@@ -20,6 +24,7 @@ import numpy as np
 import warp as wp
 
 import sapsim.model.pairs
+from sapsim.bench import cases
 from sapsim.collide import broadphase, narrowphase
 from sapsim.scene.read import loads
 from sapsim.step.capacity import grown
@@ -125,10 +130,41 @@ def scaling(sizes: list[int]) -> list[dict]:
     return rows
 
 
+def started(scene, settle: float, listed: int) -> Ours:
+    """The scene after some seconds, with a list of pairs where there are at most `listed`."""
+    sapsim.model.pairs.LISTED = listed
+    sim = Simulation(scene, device="cpu")
+    if settle:
+        sim.advance(round(settle / sim.scene.time_step))
+    else:
+        sim._begin()
+    return Ours(sim)
+
+
+def both_ways(names: list[str], settle: float) -> list[dict]:
+    rows = []
+    for name in names:
+        if name.isdigit():
+            scene, seconds = loads(lattice_text(int(name)), file="lattice.yaml"), 0.0
+        else:
+            case, _, boxes = name.partition(":")
+            wishes = cases.Wishes(boxes=boxes or "faces")
+            scene, seconds = cases.make_cases([case], [None], wishes)[0].scene(wishes.boxes)[0], settle
+        ways = {"list": started(scene, seconds, 10**9), "grid": started(scene, seconds, 0)}
+        shapes = ways["list"].sim.model.sizes["nshape"]
+        row = {"scene": name, "shapes": shapes, "pairs": shapes * (shapes - 1) // 2}
+        row |= {f"{way}_near": ours.near for way, ours in ways.items()}
+        for which in ("broad", "both"):
+            times = [[timed(lambda n, o=o, k=which: o.seconds(k, n), 0.03) for o in ways.values()] for _ in range(5)]
+            row |= {f"{way}_{which}_us": 1.0e6 * t for way, t in zip(ways, np.median(times, axis=0), strict=True)}
+        rows.append(row)
+        print(" ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()), flush=True)
+    return rows
+
+
 def beside_mujoco(names: list[str], settle: float) -> list[dict]:
     import mujoco
 
-    from sapsim.bench import cases
     from sapsim.bench.peers.mujoco import Engine
 
     rows = []
@@ -165,6 +201,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--scaling", default="200,500,1000,2000", help="numbers of bodies; empty: none")
     options.add_argument("--peers", default="S4mix20,S4mix50,S4mix100", help="scenes of S4; empty: none")
+    options.add_argument("--ways", default="", help="scenes of S4 or numbers of bodies")
     options.add_argument("--settle", type=float, default=1.0, help="seconds of simulation before a scene of S4 is timed")
     options.add_argument("--list", type=int, help="pairs of shapes up to which a model lists them (model/pairs.py)")
     options.add_argument("--json", action="store_true")
@@ -176,6 +213,7 @@ def main() -> int:
         "scaling": scaling([int(n) for n in args.scaling.split(",") if n]),
         "peers": beside_mujoco([name for name in args.peers.split(",") if name], args.settle),
     }
+    found["ways"] = both_ways([name for name in args.ways.split(",") if name], args.settle)
     if args.json:
         print(json.dumps(found))
     return 0

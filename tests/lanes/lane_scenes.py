@@ -235,12 +235,22 @@ TEXTS = {
     "tree-lagged": TREE.replace("LAW", "lagged"),
     "logs-sap": LOGS.replace("LAW", "sap"),
     "logs-similar": LOGS.replace("LAW", "similar"),
+    "bin-dense": BIN.replace("LAW", "lagged").replace("SEARCH", "exact, linear_solver: dense"),
+    "bin-pcg": BIN.replace("LAW", "lagged").replace("SEARCH", "exact, linear_solver: pcg"),
+    "tied-block_sparse": TIED.replace("LAW", "lagged") + "solver: {linear_solver: block_sparse}\n",
+    "tied-dense": TIED.replace("LAW", "lagged") + "solver: {linear_solver: dense}\n",
+    "tied-pcg": TIED.replace("LAW", "lagged") + "solver: {linear_solver: pcg}\n",
+    "tree-dense": TREE.replace("LAW", "lagged") + "solver: {linear_solver: dense}\n",
+    "tree-pcg": TREE.replace("LAW", "lagged") + "solver: {linear_solver: pcg}\n",
 }
+# Their Newton stage alone is a kernel of its own: one of all stages for each would take longest to compile.
+STAGES_APART = ("-block_sparse", "-dense", "-pcg")
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
 TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
 TEXTS["bin-grid"] = TEXTS["bin-lagged"]  # near pairs from the grid, which else only large models have
-WORLDS = {"bin-lagged": 2, "bin-grid": 2, "failing-lagged": 3}  # so that more than one block runs
+SINGLE = {"tied-float32": "tied-sap", "bin-float32": "bin-sap"}  # the same in float32
+WORLDS = {"bin-lagged": 2, "bin-grid": 2, "bin-float32": 2, "failing-lagged": 3}  # so that more than one block runs
 
 
 def run_functions(lanes: int | None) -> dict[str, str]:
@@ -274,9 +284,12 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     from sapsim.scene.read import loads
     from sapsim.step.simulation import Simulation
 
-    scene = replace(loads(TEXTS[name], file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
+    text = TEXTS[SINGLE.get(name, name)]
+    scene = replace(loads(text, file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
+    precision = "float32" if name in SINGLE else "float64"
+    staged = False if name.endswith(STAGES_APART) else fused
     with patch("sapsim.model.pairs.LISTED", 0 if name.endswith("-grid") else 10**9):
-        sim = Simulation(scene, device="cpu", lanes=lanes, fused=fused)
+        sim = Simulation(scene, device="cpu", precision=precision, lanes=lanes, fused=staged)
     assert (sim.model.sizes["ngrid"] > 0) == name.endswith("-grid")
     good = np.ones(sim.nworld, bool)
     if name.startswith("failing"):

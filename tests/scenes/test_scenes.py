@@ -12,7 +12,13 @@ import yaml
 from sapsim.cli.main import main
 
 FOLDER = Path(__file__).parents[2] / "scenes"
-SCENES = sorted(FOLDER.glob("*.yaml"))
+FOLDERS = (FOLDER, FOLDER / "literature", FOLDER / "user_cases")
+SCENES = sorted(path for folder in FOLDERS for path in folder.glob("*.yaml"))
+# what takes more than a second or two
+SLOW = {"bouncing", "clutter", "spheres_666"}
+NEAR_RIGID = ("near_rigid_ball", "near_rigid_sliders", "b35_near_rigid_ball", "clutter")
+# the warnings there may be are about the run: the near-rigid limit acted; the grid of bodies overlaps at the start, as it says
+WARNED = {"mixed_bin": {"overlap"}} | {name: {"near-rigid"} for name in NEAR_RIGID}
 # contract 2, `--json` of run
 KEYS = {
     "status", "exit_code", "steps", "worlds", "simulated_seconds", "wall_seconds", "steps_per_second",
@@ -20,10 +26,9 @@ KEYS = {
     "warnings", "output", "bytes",
 }  # fmt: skip
 
-# the warnings there may be are about the run: the near-rigid limit acted; the grid of bodies overlaps at the start, as it says
-WARNED = {"near_rigid_ball": {"near-rigid"}, "mixed_bin": {"overlap"}}
-
-all_scenes = pytest.mark.parametrize("path", SCENES, ids=[path.stem for path in SCENES])
+all_scenes = pytest.mark.parametrize(
+    "path", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in SLOW else []) for p in SCENES]
+)
 
 
 def run(capfd, *arguments: str) -> tuple[int, dict]:

@@ -1,7 +1,7 @@
 """Broad phase: the grid and the list of pairs against all pairs, one by one, on random scenes; and the rules of what is tested.
 
-Which pairs touch is asked of the narrow phase, so the bounds are checked too: no contact may be lost.  How many pairs come with
-it is bounded by boxes with axes of the world, made here from corners and centres.
+Which pairs touch is asked of the narrow phase, so the bounds are checked too: no contact may be lost.  Which pairs come with
+them is found here once more, from centres and corners.
 """
 
 import itertools
@@ -19,6 +19,7 @@ from sapsim.step.capacity import grown
 from sapsim.step.simulation import SAVED, Simulation
 
 PRECISIONS = ("float64", "float32")
+WAYS = ("list", "grid", "levels")
 NEAR = ("near_a", "near_b", "near_kind", "near_part")
 CONTACT = ("contact_a", "contact_b", "contact_feature", "contact_p", "contact_n", "contact_depth")
 SHAPES = {
@@ -63,11 +64,17 @@ def scene_text(seed: int, n: int = 60, margin: float = 0.0, far: float = 0.0, ro
     return "\n".join(lines) + "\nfilter: [[b0, world], [b1, b2], [b4, r0], [b7, r1/b]]\n"
 
 
-def simulation(monkeypatch, text: str, way: str, precision: str = "float64", lanes: int = 1) -> Simulation:
-    """A simulation whose near pairs come from the `list`, from the `grid`, or from a grid where every size has a level."""
-    monkeypatch.setattr(pairs, "LISTED", 10**9 if way == "list" else 0)
+def simulation(monkeypatch, text: str, way: str, precision: str = "float64") -> Simulation:
+    """A simulation whose near pairs come from the `list`, from the `grid`, from a grid where every size has a level, or are all
+    pairs."""
+    monkeypatch.setattr(pairs, "LISTED", 10**9 if way in ("list", "all") else 0)
     monkeypatch.setattr(grid, "FEW", 1 if way == "levels" else 12)
-    sim = Simulation(loads(text, file="random.yaml"), device="cpu", precision=precision, lanes=lanes, fused=False)
+    sim = Simulation(loads(text, file="random.yaml"), device="cpu", precision=precision, fused=False)
+    if way == "all":
+        arrays = sim.model.arrays
+        for name, value in (("shape_radius", np.inf), ("body_reach", np.inf), ("shape_low", -np.inf), ("shape_high", np.inf)):
+            arrays[name] = np.full_like(arrays[name], value)
+        sim._allocate()
     sim._begin()
     return sim
 
@@ -91,20 +98,21 @@ def collide(sim: Simulation) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("way", ["grid", "levels"])
 @pytest.mark.parametrize(
     "case", [{}, {"margin": 0.2}, {"far": 1.0e4}, {"n": 12, "spread": 0.2}, {"n": 150, "spread": 3.0}, {"robots": 2}], ids=str
 )
-def test_no_contact_is_lost_and_the_order_is_that_of_the_list(monkeypatch, case, way, precision):
+def test_no_contact_is_lost_and_the_order_is_that_of_all_pairs(monkeypatch, case, precision):
     for seed in range(3):
         text = scene_text(seed, **case)
-        listed = collide(simulation(monkeypatch, text, "list", precision))
-        found = collide(simulation(monkeypatch, text, way, precision))
-        assert len(listed["contact_a"]) > 5
-        assert all(np.array_equal(found[name], listed[name]) for name in CONTACT)
-        key = found["near_a"].astype(np.int64) * 10**6 + found["near_b"]
-        assert (np.diff(key) > 0).all() and (found["near_a"] < found["near_b"]).all()
-        assert (found["near_part"] == -1).all() and (found["near_kind"] >= 0).all()
+        everything = collide(simulation(monkeypatch, text, "all", precision))
+        assert len(everything["contact_a"]) > 5
+        for way in WAYS:
+            found = collide(simulation(monkeypatch, text, way, precision))
+            assert all(np.array_equal(found[name], everything[name]) for name in CONTACT)
+            key = found["near_a"].astype(np.int64) * 10**6 + found["near_b"]
+            assert (np.diff(key) > 0).all() and (found["near_a"] < found["near_b"]).all()
+            assert (found["near_part"] == -1).all() and (found["near_kind"] >= 0).all()
+            assert len(key) < len(everything["near_a"])
 
 
 def corners(sim: Simulation) -> np.ndarray:
@@ -125,22 +133,43 @@ def corners(sim: Simulation) -> np.ndarray:
     return np.array(found)
 
 
+def gaps_of_balls_and_boxes(sim: Simulation, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """How far the ball about the smaller shape of a pair is from the box of the larger, along the larger's axes, or from the
+    ball about it where that is more."""
+    scene = sim.scene
+    shapes = [*scene.world_shapes, *(shape for link in scene.links for shape in link.shapes)]
+    kinds = [registry("shapes")[shape.kind] for shape in shapes]
+    sizes = [kind.size(shape.params) for kind, shape in zip(kinds, shapes, strict=True)]
+    radius = np.array([kind.radius(size) for kind, size in zip(kinds, sizes, strict=True)])
+    low, high, semi = np.array([bound_of(kind, size) for kind, size in zip(kinds, sizes, strict=True)]).transpose(1, 0, 2)
+    p, R = sim.arrays["p_WG"].numpy()[0], sim.arrays["R_WG"].numpy()[0]
+    large, small = np.where(radius[a] >= radius[b], a, b), np.where(radius[a] >= radius[b], b, a)
+    d = p[small] - p[large]
+    x = np.einsum("nji,nj->ni", R[large], d)
+    walls = np.maximum(x - (high + semi)[large], (low - semi)[large] - x).max(axis=1)
+    return np.maximum(walls, np.linalg.norm(d, axis=1) - radius[large]) - radius[small]
+
+
 @pytest.mark.parametrize("margin", [0.0, 0.1])
-def test_near_pairs_have_touching_boxes_and_all_of_these_are_near(monkeypatch, margin):
-    """But for large shapes, whose own axes part more: a pair of them may be missing."""
-    sim = simulation(monkeypatch, scene_text(4, 100, margin), "levels")
+@pytest.mark.parametrize("way", ["list", "levels"])
+def test_near_pairs_have_touching_bounds_and_all_of_these_are_near(monkeypatch, way, margin):
+    """But for pairs that are parted before: by the own axes of large shapes in the grid, by bodies as a whole in the list."""
+    sim = simulation(monkeypatch, scene_text(4, 100, margin), way)
     found = collide(sim)
-    bounds = corners(sim)
     a, b, kind = sim.model.pairs.rules.all_pairs()
-    gap = np.maximum(bounds[a, 0] - bounds[b, 1], bounds[b, 0] - bounds[a, 1]).max(axis=1)
-    near = set(zip(found["near_a"].tolist(), found["near_b"].tolist(), strict=True))
-    touching = set(zip(a[gap <= margin - 1e-9].tolist(), b[gap <= margin - 1e-9].tolist(), strict=True))
-    allowed = set(zip(a[gap <= margin + 1e-9].tolist(), b[gap <= margin + 1e-9].tolist(), strict=True))
-    large = set(sim.model.arrays["large_shape"].tolist())
-    assert near <= allowed
-    assert all(large & set(pair) for pair in touching - near)
-    kinds = {(int(x), int(y)): int(k) for x, y, k in zip(a, b, kind, strict=True)}
-    assert [kinds[pair] for pair in sorted(near)] == found["near_kind"].tolist()
+    gap = gaps_of_balls_and_boxes(sim, a, b)
+    body = sim.shape_body
+    if way == "levels":
+        bounds = corners(sim)
+        gap = np.maximum(gap, np.maximum(bounds[a, 0] - bounds[b, 1], bounds[b, 0] - bounds[a, 1]).max(axis=1))
+        parted = np.isin(a, sim.model.arrays["large_shape"]) | np.isin(b, sim.model.arrays["large_shape"])
+    else:
+        parted = np.array([(body == body[i]).sum() > 1 for i in b])
+    touching, allowed = gap <= margin - 1e-9, gap <= margin + 1e-9
+    near = np.isin(a.astype(np.int64) * 10**6 + b, found["near_a"].astype(np.int64) * 10**6 + found["near_b"])
+    assert near.sum() == len(found["near_a"]) > 100 and not (near & ~allowed).any()
+    assert not (touching & ~near & ~parted).any() and (touching & ~parted).sum() > 100
+    assert np.array_equal(kind[near], found["near_kind"])
 
 
 def test_a_floor_without_end_is_near_what_reaches_it(monkeypatch):
@@ -155,20 +184,16 @@ def test_a_floor_without_end_is_near_what_reaches_it(monkeypatch):
     assert len(floor) and set(floor.tolist()) == below
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_boxes_about_a_short_list_lose_nothing(monkeypatch, precision):
-    """Pairs of the list are tested by balls alone, or by boxes too."""
-    text = scene_text(7, 40)
-    with_boxes = simulation(monkeypatch, text, "list", precision)
-    assert with_boxes.model.sizes["nboxed"] >= 12
-    boxed = collide(with_boxes)
-    monkeypatch.setattr(grid, "FEW", 10**9)
-    monkeypatch.setattr(pairs, "LISTED", 10**9)
-    sim = Simulation(with_boxes.scene, device="cpu", precision=precision, fused=False)
-    sim._begin()
-    balls = collide(sim)
-    assert sim.model.sizes["nboxed"] == 0 and len(balls["near_a"]) > len(boxed["near_a"])
-    assert all(np.array_equal(boxed[name], balls[name]) for name in CONTACT)
+def test_one_lane_leaves_the_slots_of_near_pairs_to_other_stages(monkeypatch):
+    """It finds the points of all pairs in the slots behind them."""
+    sim = simulation(monkeypatch, scene_text(2), "list")
+    collide(sim)
+    slots = sim.arrays["point_feature"]
+    slots.fill_(-7)
+    found = collide(sim)
+    values = slots.numpy()[0]
+    assert len(found["contact_a"]) > 5 and values.size == narrowphase.SLOTS * (sim.capacity.near + 1)
+    assert (values[: -narrowphase.SLOTS] == -7).all() and (values[-narrowphase.SLOTS :] != -7).any()
 
 
 def test_rules_are_the_contracts_one_by_one():
