@@ -223,8 +223,8 @@ class _Gradient:
 
     @staticmethod
     def _contact_sets(sim: Simulation) -> list[tuple]:
-        count, pair, feature = (sim.arrays[name].numpy() for name in ("ncontact", "contact_pair", "contact_feature"))
-        return [tuple(zip(pair[w, :n], feature[w, :n], strict=True)) for w, n in enumerate(count)]
+        count, *names = (sim.arrays[n].numpy() for n in ("ncontact", "contact_a", "contact_b", "contact_feature"))
+        return [tuple(zip(*(x[w, :n] for x in names), strict=True)) for w, n in enumerate(count)]
 
     # ---- H ---------------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ SENTENCES = {
     StepStatus.LINE_SEARCH_FAILED: "the line search found no acceptable step",
     StepStatus.FACTORIZATION_FAILED: "the Hessian could not be factorised",
     StepStatus.NON_FINITE: "a state or a residual was not finite",
-    StepStatus.CONTACT_OVERFLOW: "contacts were dropped because no larger buffer could be had",
+    StepStatus.CONTACT_OVERFLOW: "there were more contacts than the limit, and the last of them were dropped",
     StepStatus.NEAR_RIGID_ACTIVE: "the near-rigid limit softened a contact below its material's stiffness",
     StepStatus.WORLD_STOPPED: "the world had been stopped by an earlier failure",
 }

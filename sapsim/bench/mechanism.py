@@ -132,9 +132,10 @@ def mechanism(scene: Any, model: Model) -> Mechanism:
     if any(j.friction > 0.0 for j in scene.joints):
         raise Unfit("dry joint friction is not translated")
     refuse_kinds("constraints", model.constraints.kinds, CONSTRAINTS)
-    used = sorted({*m["pair_a"].tolist(), *m["pair_b"].tolist()})
+    first, second, _ = (x.tolist() for x in model.pairs.rules.all_pairs())
+    used = sorted({*first, *second})
     place = {shape: i for i, shape in enumerate(used)}
-    pairs = {(place[a], place[b]) for a, b in zip(m["pair_a"].tolist(), m["pair_b"].tolist(), strict=True)}
+    pairs = {(place[a], place[b]) for a, b in zip(first, second, strict=True)}
     shapes = _shapes(scene, m)
     chosen = [shapes[i] for i in used]
     return Mechanism(_bodies(scene, model), chosen, pairs, np.asarray(scene.gravity), scene.time_step, scene.contact.law)
@@ -241,7 +242,7 @@ def translated(bodies: list[Body], poses: Iterable[np.ndarray]) -> np.ndarray:
 def has_manifolds(model: Model) -> bool:
     """Whether any tested pair of shapes can touch in more than one point."""
     kinds = list(registry("pairs").values())
-    return any(kinds[code // 2].max_points > 1 for code in set(model.pairs.kind.tolist()))
+    return any(kinds[code // 2].max_points > 1 for code in set(model.pairs.rules.all_pairs()[2].tolist()))
 
 
 def refuse_kinds(what: str, used: Iterable[str], known: Container[str]) -> None:

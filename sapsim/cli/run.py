@@ -38,6 +38,9 @@ def command(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scene; repeatable.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Seed of what is drawn.")] = None,
+    max_contacts: Annotated[
+        int | None, typer.Option("--max-contacts", metavar="N", help="Hard limit of a world's contacts; without it room grows.")
+    ] = None,
     every: Annotated[int | None, typer.Option("--every", metavar="K", help="Steps from row to row.")] = None,
     package: Package = None,
     allow: Allow = None,
@@ -59,6 +62,8 @@ def command(
         raise UsageError(f"--precision {precision}: known are {' and '.join(PRECISIONS)}")
     if steps is not None and duration is not None:
         raise UsageError("--steps and --duration: give one of the two")
+    if max_contacts is not None and max_contacts < 1:
+        raise UsageError(f"--max-contacts {max_contacts}: give at least 1, or leave it out for as many as there are")
     check_device(device)
     overrides = [
         *(set_ or []),
@@ -79,6 +84,7 @@ def command(
         overwrite=overwrite,
         quiet=quiet,
         as_json=as_json,
+        max_contacts=max_contacts,
     )
     if not as_json:
         print_findings([], list(loaded.warnings))
@@ -97,6 +103,7 @@ class Options:
     overwrite: bool
     quiet: bool
     as_json: bool
+    max_contacts: int | None
 
 
 def _override(key: str, value: float | None) -> list[str]:
@@ -124,7 +131,7 @@ def _dry_run(scene: Any, options: Options) -> int:
     from sapsim.record.structure import rows_of_run
 
     with stdout_to_stderr():
-        sim, _, _ = build_simulation(scene, options.device, options.precision, options.quiet)
+        sim, _, _ = build_simulation(scene, options.device, options.precision, options.quiet, max_contacts=options.max_contacts)
     sizes = {
         "worlds": scene.nworld,
         "steps": scene.steps,
@@ -171,8 +178,11 @@ def _run(scene: Any, options: Options) -> int:
                 note("interrupted: closing the file")
 
         with Interrupt(leave, answer) as interrupt:
-            sim, blocks, build_seconds = build_simulation(scene, options.device, options.precision, options.quiet, steps=1)
+            sim, blocks, build_seconds = build_simulation(
+                scene, options.device, options.precision, options.quiet, steps=1, max_contacts=options.max_contacts
+            )
             outcome = Outcome(scene, options.output, build_seconds)
+            outcome.overlaps = sim.overlaps()
             _simulate(sim, blocks, options, interrupt, outcome)
     if options.check and outcome.status == "complete":
         outcome.checks = _check(scene, outcome.output)
@@ -199,7 +209,8 @@ def _simulate(sim: Any, blocks: list[Any], options: Options, interrupt: Any, out
     try:
         with make_progress(sim.scene.steps, options.quiet) as progress:
             status, outcome.steps = record_run(sim, blocks, recorder, interrupt, progress)
-        outcome.softened = sim.softened
+        outcome.softened, outcome.contacts_found = sim.softened, sim.contacts_found
+        outcome.max_contacts, outcome.totals = options.max_contacts, sim.totals
     except MachineError as error:
         outcome.machine_error = str(error)
     finally:

@@ -9,12 +9,13 @@ from sapsim.errors import Message
 from sapsim.status import FAILURES, HARD_LIMITS, SENTENCES, ExitCode, StepStatus, worst
 
 from .messages import note, say
+from .overlapping import overlapping
 
 
 @dataclass
 class Outcome:
-    """Collected while a run goes on.  `totals` and `softened` are those of the simulation (`step.block.Totals`,
-    `step.softened.Softened`)."""
+    """Collected while a run goes on.  `totals`, `softened`, `overlaps` and `contacts_found` are those of the simulation
+    (`step.block.Totals`, `step.softened.Softened`, `step.overlaps.Overlap`)."""
 
     scene: Any
     output: str
@@ -24,6 +25,9 @@ class Outcome:
     wall_seconds: float = 0.0
     totals: Any = None
     softened: list[Any] = field(default_factory=list)
+    overlaps: list[Any] = field(default_factory=list)
+    max_contacts: int | None = None
+    contacts_found: int = 0
     machine_error: str = ""
     checks: list[Any] | None = None
 
@@ -42,8 +46,12 @@ class Outcome:
 
     @property
     def run_warnings(self) -> list[Message]:
-        """One for each pair of materials with contacts that the near-rigid limit softened."""
-        return [_softened(self.scene, pair) for pair in self.softened]
+        """Of shapes that overlap at the start, of contacts beyond the limit, and one for each pair of materials with contacts
+        that the near-rigid limit softened."""
+        found = overlapping(self.scene, self.overlaps)
+        if self.flags & StepStatus.CONTACT_OVERFLOW:
+            found.append(_over_the_limit(self.scene, self.max_contacts, self.contacts_found))
+        return found + [_softened(self.scene, pair) for pair in self.softened]
 
     def exit_code(self, strict: bool) -> ExitCode:
         """The worst of what happened."""
@@ -96,6 +104,12 @@ class Outcome:
         if self.checks is not None:
             found["checks"] = [c.as_dict() for c in self.checks]
         return found
+
+
+def _over_the_limit(scene: Any, limit: int | None, found: int) -> Message:
+    """How many contacts there would have been."""
+    text = f"a step found {found} contacts in a world, more than --max-contacts {limit}: the last of them were dropped"
+    return Message(scene.file, 0, 0, "", "contact-limit", text, f"--max-contacts {found}, or no limit, would have kept them")
 
 
 def _softened(scene: Any, pair: Any) -> Message:

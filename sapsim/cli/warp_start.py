@@ -117,14 +117,16 @@ def telling_of_compilation(wp: Any, quiet: bool) -> Iterator[None]:
                 ended.set()
 
 
-def build_simulation(scene: Any, device: str, precision: str, quiet: bool, steps: int = 0) -> tuple[Any, list[Any], float]:
-    """A Simulation of the scene; its blocks: row 0 and, where `steps` > 0, that many steps, so that all kernels that a step
-    needs are loaded; and the time that all this took [s]."""
+def build_simulation(
+    scene: Any, device: str, precision: str, quiet: bool, steps: int = 0, **options: Any
+) -> tuple[Any, list[Any], float]:
+    """A Simulation of the scene with its `options`; its blocks: row 0 and, where `steps` > 0, that many steps, so that all
+    kernels that a step needs are loaded; and the time that all this took [s]."""
     began = time.monotonic()
     wp = start_warp(device)
     with telling_of_compilation(wp, quiet):
         from sapsim.step.simulation import Simulation
 
-        sim = Simulation(scene, device=device, precision=precision)
+        sim = Simulation(scene, device=device, precision=precision, **options)
         blocks = [sim.initial(), sim.advance(steps)] if steps else []
     return sim, blocks, time.monotonic() - began

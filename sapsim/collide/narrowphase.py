@@ -17,8 +17,8 @@ from sapsim.model.stage import Stage, make_stage
 SLOTS = 8  # the most points of a pair
 
 ARRAYS = (
-    "pair_a", "pair_b", "pair_kind", "shape_size", "shape_material", "p_WG", "R_WG", "near_pair", "near_count",
-    "near_n", "near_points", "point_p", "point_depth", "point_feature", "ncontact", "contact_pair",
+    "shape_size", "shape_material", "p_WG", "R_WG", "near_a", "near_b", "near_kind", "near_count",
+    "near_n", "near_points", "point_p", "point_depth", "point_feature", "ncontact", "contact_found", "contact_a", "contact_b",
     "contact_feature", "contact_p", "contact_n", "contact_depth", "stopped", "need",
 )  # fmt: skip
 SCALARS = (("cnear", "int"), ("ccontact", "int"), ("margin", "real"))
@@ -51,52 +51,55 @@ def make(R) -> Stage:
     struct = make_struct("Narrowphase", R, ARRAYS, SCALARS)
 
     @wp.func
-    def find_points(s: struct, w: int, i: int):
-        pair = s.near_pair[w, i]
-        kind = s.pair_kind[pair]
+    def find_points(s: struct, w: int, i: int, first: int):
+        """Points of near pair i, to the slots from `first` on."""
+        kind = s.near_kind[w, i]
         swapped = kind % 2
-        a = s.pair_a[pair]
-        b = s.pair_b[pair]
+        a = s.near_a[w, i]
+        b = s.near_b[w, i]
         if swapped == 1:
-            a = s.pair_b[pair]
-            b = s.pair_a[pair]
+            a = s.near_b[w, i]
+            b = s.near_a[w, i]
         out = PointBuffer()
         out.p = s.point_p
         out.depth = s.point_depth
         out.feature = s.point_feature
         count, n = collide(
             kind // 2, s.shape_size[w, a], s.p_WG[w, a], s.R_WG[w, a], s.shape_size[w, b], s.p_WG[w, b],
-            s.R_WG[w, b], s.margin, out, w, wp.static(SLOTS) * i,
+            s.R_WG[w, b], s.margin, out, w, first,
         )  # fmt: skip
         if swapped == 1:
             for k in range(count):
-                at = wp.static(SLOTS) * i + k
+                at = first + k
                 s.point_p[w, at] = s.point_p[w, at] - s.point_depth[w, at] * n
             n = -n
         s.near_n[w, i] = n
         s.near_points[w, i] = count
 
     @wp.func
-    def pack(s: struct, w: int, i: int, base: int):
-        pair = s.near_pair[w, i]
+    def pack(s: struct, w: int, i: int, first: int, base: int):
+        """The points of near pair i from the slots to the contacts from `base` on."""
+        a = s.near_a[w, i]
+        b = s.near_b[w, i]
         count = s.near_points[w, i]
         n = s.near_n[w, i]
-        kA = s.shape_material[w, s.pair_a[pair]][0]
-        kB = s.shape_material[w, s.pair_b[pair]][0]
+        kA = s.shape_material[w, a][0]
+        kB = s.shape_material[w, b][0]
         share = real(0.5)
         if kA + kB > real(0.0):
             share = kA / (kA + kB)
         for k in range(count):
-            at = wp.static(SLOTS) * i + k
+            at = first + k
             feature = s.point_feature[w, at]
             rank = int(0)
             for j in range(count):
-                if s.point_feature[w, wp.static(SLOTS) * i + j] < feature:
+                if s.point_feature[w, first + j] < feature:
                     rank += 1
             c = base + rank
             if c < s.ccontact:
                 depth = s.point_depth[w, at]
-                s.contact_pair[w, c] = pair
+                s.contact_a[w, c] = a
+                s.contact_b[w, c] = b
                 s.contact_feature[w, c] = feature
                 s.contact_depth[w, c] = depth
                 s.contact_n[w, c] = n
@@ -105,17 +108,26 @@ def make(R) -> Stage:
     @wp.func
     def narrowphase(s: struct, w: int, lane: int):
         near = wp.min(s.near_count[w], s.cnear)
-        for i in range(lane, near, wp.block_dim()):
-            find_points(s, w, i)
-        barrier()
-        # every lane walks the counts and packs the pairs that are its own
         base = int(0)
-        for i in range(near):
-            if i % wp.block_dim() == lane:
-                pack(s, w, i, base)
-            base += s.near_points[w, i]
+        if wp.block_dim() == 1:
+            # the slots of one pair after the other are the same ones, which stay in the cache, behind those of all near pairs
+            first = wp.static(SLOTS) * s.cnear
+            for i in range(near):
+                find_points(s, w, i, first)
+                pack(s, w, i, first, base)
+                base += s.near_points[w, i]
+        else:
+            for i in range(lane, near, wp.block_dim()):
+                find_points(s, w, i, wp.static(SLOTS) * i)
+            barrier()
+            # every lane walks the counts and packs the pairs that are its own
+            for i in range(near):
+                if i % wp.block_dim() == lane:
+                    pack(s, w, i, wp.static(SLOTS) * i, base)
+                base += s.near_points[w, i]
         if lane == 0:
             s.ncontact[w] = wp.min(base, s.ccontact)
+            s.contact_found[w] = base
             if s.stopped[w] != 0:
                 s.ncontact[w] = 0
             s.need[w, 0] = wp.max(s.need[w, 0], s.near_count[w])

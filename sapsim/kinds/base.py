@@ -39,6 +39,9 @@ def bracket_of_rotations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return -np.cross(x, y)
 
 
+Bound = tuple[Sequence[float], Sequence[float], Sequence[float]]
+
+
 @dataclass(frozen=True)
 class JointKind:
     """A joint type.
@@ -125,7 +128,8 @@ class ShapeKind:
         volume (params) -> [m^3], or None where the shape has none.
         unit_inertia (params) -> principal moments per unit mass about the centre [m^2], three numbers.
         radius (size) -> radius of a ball about the shape's origin that holds it [m]; inf for unbounded shapes.
-        half (size) -> half lengths of a box about the origin, along the shape's axes, that holds it [m].
+        bound (size) -> (low, high, semi-axes): a box and an ellipsoid about the origin, in the shape's axes, whose sum holds
+            the shape [m]; coordinates of the box may be infinite.  None: the ball of `radius`.
     """
 
     name: str
@@ -134,8 +138,16 @@ class ShapeKind:
     volume: Callable[[tuple[float, ...]], float | None]
     unit_inertia: Callable[[tuple[float, ...]], tuple[float, float, float] | None]
     radius: Callable[[tuple[float, float, float]], float]
-    half: Callable[[tuple[float, float, float]], tuple[float, float, float]]
     keys: tuple[str, ...] = ()
+    bound: Callable[[tuple[float, float, float]], Bound] | None = None
+
+
+def bound_of(kind: ShapeKind, size: tuple[float, float, float]) -> Bound:
+    """The bound of a shape of a kind."""
+    if kind.bound is not None:
+        return kind.bound(size)
+    none = (0.0, 0.0, 0.0)
+    return none, none, (kind.radius(size),) * 3
 
 
 @dataclass(frozen=True)

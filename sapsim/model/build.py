@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sapsim.kinds.base import code, registry
+from sapsim.kinds.base import bound_of, code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
+from sapsim.model.grid import bucket_count, place_in_grid
 from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.link_tree import link_tree
 from sapsim.model.material_pairs import MaterialPair, find_material_pairs
 from sapsim.model.pair_runs import find_runs
 from sapsim.model.pairs import PairTable, find_pairs
+from sapsim.model.paths import most_blocks
 from sapsim.model.ties import most_entries
 from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
@@ -70,8 +72,11 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     arrays |= channels.arrays()
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
+    arrays |= pairs.rules.arrays
     arrays |= find_runs(arrays)
-    arrays["pair_material"], material_pairs = find_material_pairs(shapes, pairs.a, pairs.b)
+    arrays |= place_in_grid(arrays, pairs)
+    surfaces, material_pairs = find_material_pairs(shapes, pairs)
+    arrays |= surfaces
     sizes = _sizes(arrays, external) | factor_sizes | _recorded_sizes(scene, material_pairs)
     sizes |= {"nconstraint": len(constraints.names)}
     return Model(
@@ -82,7 +87,7 @@ def build(scene: Scene, factor: str = "auto") -> Model:
         shape_names=[shape.name for shape in shapes],
         shape_link=shape_link,
         pairs=pairs,
-        slots=max(_slots(arrays, pairs), most_entries(arrays)),
+        slots=max(most_blocks(arrays, pairs), most_entries(arrays)),
         constraints=constraints,
         material_pairs=material_pairs,
         body_last=body_last,
@@ -245,7 +250,8 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
     arrays["shape_p_BG"] = _rows([X.p for X in poses], (3,))
     arrays["shape_R_BG"] = _rows([matrix(X.q) for X in poses], (3, 3))
     arrays["shape_radius"] = _rows([k.radius(size) for k, size in zip(kinds, sizes, strict=True)])
-    arrays["shape_half"] = _rows([k.half(size) for k, size in zip(kinds, sizes, strict=True)], (3,))
+    bounds = _rows([bound_of(k, size) for k, size in zip(kinds, sizes, strict=True)], (3, 3))
+    arrays["shape_low"], arrays["shape_high"], arrays["shape_round"] = (bounds[:, :, k] for k in range(3))
     arrays["shape_material"] = _rows(
         [
             (m.stiffness, m.dissipation, m.relaxation_time, m.friction)
@@ -315,19 +321,6 @@ def place_forces(
     }
 
 
-def _slots(arrays: dict[str, np.ndarray], pairs: PairTable) -> int:
-    """The most Jacobian blocks that a contact of any tested pair can have."""
-    start, path, tree = arrays["body_path_start"], arrays["body_path"], arrays["body_tree"]
-    shape_body = arrays["shape_body"]
-    most = 1
-    for a, b in {(int(shape_body[i]), int(shape_body[j])) for i, j in zip(pairs.a, pairs.b, strict=True)}:
-        blocks_a = set(path[start[a] : start[a + 1]]) if a >= 0 else set()
-        blocks_b = set(path[start[b] : start[b + 1]]) if b >= 0 else set()
-        same = a >= 0 and b >= 0 and tree[a] == tree[b]
-        most = max(most, len(blocks_a | blocks_b) if same else len(blocks_a) + len(blocks_b))
-    return most
-
-
 def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
     return {
         "nbody": len(arrays["body_parent"]),
@@ -345,6 +338,16 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "neffort": len(arrays["effort_input"]),
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
+        "nlevelled": len(arrays["shape_level"]),
+        "ngrid": len(arrays["grid_shape"]),
+        "nlarge": len(arrays["large_shape"]),
+        "ngridlevel": arrays["level_reach"].shape[1],
+        "nbucket": bucket_count(len(arrays["grid_shape"])),
+        "nexcluded": len(arrays["excluded_link"]),
+        "nshapekind": len(registry("shapes")),
+        "nshapekind2": len(arrays["kind_pair"]),
+        "nsurface": int(arrays["shape_surface"].max(initial=-1)) + 1,
+        "nsurface2": len(arrays["surface_pair"]),
         "nrun": len(arrays["run_body"]),
         "nlink": len(arrays["link_body"]),
         "njoint": len(arrays["joint_link"]),

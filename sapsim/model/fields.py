@@ -81,12 +81,23 @@ force_input       | nforce   | int | -  | - | build | first of six input channel
 force_frame       | nforce   | int | -  | - | build | 0: components in world axes, 1: in the body's
 shape_body        | nshape   | int | -  | - | build | moving body of a shape, -1 = fixed in the world
 shape_link        | nshape   | int | -  | - | build | its link, -1 = the world
-pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted)
+shape_kind        | nshape   | int | -  | - | build | code of its kind
+shape_contype     | nshape   | int | -  | - | build | bits: two shapes meet where contype of one and conaffinity of the other share one
+shape_conaffinity | nshape   | int | -  | - | build | the other bits
+shape_instance    | nshape   | int | -  | - | build | twice the number of its instance, plus one where the instance's links may touch one another; -1 of the world
+shape_level       | nlevelled | int | -  | - | build | level of the shape in the grid, -1 = tested against all others, -2 = never tested (model/grid.py)
+grid_shape        | ngrid    | int | -  | - | build | shapes in the grid, ascending
+large_shape       | nlarge   | int | -  | - | build | shapes that are tested against all others
+kind_pair         | nshapekind2 | int | - | - | build | near_kind of two kinds of shapes, -1 = they have no pair
+excluded_start    | nlink+1  | int | -  | - | build | links of a lower number with which a link is not tested
+excluded_link     | nexcluded | int | - | - | build | those links, ascending, -1 = the world
+pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted); small models only (model/pairs.py)
 pair_b            | npair    | int | -  | - | build | second shape
 run_start         | nrun+1   | int | -  | - | build | pairs of a run, which have one first shape (model/pair_runs.py)
 run_body          | nrun     | int | -  | - | build | body of all second shapes of a run, -1 = several
 pair_kind         | npair    | int | -  | - | build | 2 code of the pair kind + 1 where it takes the shapes in the other order
-pair_material     | npair    | int | -  | - | build | which two materials meet in the pair (model/material_pairs.py)
+shape_surface     | nshape   | int | -  | - | build | which material the shape has (model/material_pairs.py)
+surface_pair      | nsurface2 | int | - | - | build | which two materials meet, at nsurface i + j
 link_body         | nlink    | int | -  | - | build | moving body a link belongs to, -1 = fixed in the world
 link_parent       | nlink    | int | -  | - | build | link on which its joint sits, -1 = world
 root_link_start   | nroot+1  | int | -  | - | build | links that stand on one joint from the world
@@ -152,8 +163,11 @@ shape_size     | nshape  | vec3  | m       | -  | build | sizes of the shape, as
 shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the body
 shape_R_BG     | nshape  | mat33 | -       | B  | build | its orientation
 shape_radius   | nshape  | real  | m       | -  | build | radius of a ball about Go that holds the shape
-shape_half     | nshape  | vec3  | m       | G  | build | half lengths of a box about Go that holds the shape, with some slack
+shape_low      | nshape  | vec3  | m       | G  | build | box which, added to an ellipsoid, holds the shape: least coordinates, -inf of planes
+shape_high     | nshape  | vec3  | m       | G  | build | its greatest coordinates
+shape_round    | nshape  | vec3  | m       | G  | build | semi-axes of that ellipsoid
 body_reach     | nbody   | real  | m       | -  | build | radius of a ball about Bo that holds the body's shapes
+level_reach    | ngridlevel | real  | m       | -  | build | largest half extent of the shapes of a level of the grid
 shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissipation, relaxation time, friction
 link_p_BL      | nlink   | vec3  | m       | B  | build | link frame on its body
 link_Q_BL      | nlink   | quat  | -       | B  | build | its orientation
@@ -202,15 +216,33 @@ free_status    | ntree   | int   | -      | - | free_motion | 1 where A of the t
 p_WG           | nshape  | vec3  | m      | W | broadphase  | shape origin
 R_WG           | nshape  | mat33 | -      | W | broadphase  | shape orientation
 lane_count     | nlane   | int   | -      | - | broadphase  | what each lane found, to be scanned
-near_pair      | cnear   | int   | -      | - | broadphase  | pairs whose bounds touch, ascending
+c_WG           | nlevelled | vec3  | m      | W | broadphase  | centre of the shape's bounds
+e_WG           | nlevelled | vec3  | m      | W | broadphase  | their half extents
+cell_x         | nlevelled | int   | -      | - | broadphase  | cell of the grid in which the centre lies
+cell_y         | nlevelled | int   | -      | - | broadphase  | the same along y
+cell_z         | nlevelled | int   | -      | - | broadphase  | the same along z
+shape_bucket   | ngrid   | int   | -      | - | broadphase  | bucket of the cell
+bucket_start   | nbucket+1 | int | -      | - | broadphase  | shapes in a bucket
+bucket_shape   | ngrid   | int   | -      | - | broadphase  | those shapes, ascending
+bucket_c       | ngrid   | vec3  | m      | W | broadphase  | their c_WG
+bucket_e       | ngrid   | vec3  | m      | W | broadphase  | their e_WG
+found_a        | cfound  | int   | -      | - | broadphase  | the near list on its way to its order
+found_b        | cfound  | int   | -      | - | broadphase  | the same of second shapes
+sort_start     | nlevelled | int   | -      | - | broadphase  | places of a shape's pairs in it
+near_a         | cnear   | int   | -      | - | broadphase  | near pairs, whose bounds touch: the first shape; ascending by (a, b, part), a < b
+near_b         | cnear   | int   | -      | - | broadphase  | the second shape
+near_kind      | cnear   | int   | -      | - | broadphase  | 2 code of the pair kind + 1 where it takes the shapes in the other order
+near_part      | cnear   | int   | -      | - | broadphase  | the part of a surface mesh, -1 = the whole shape
 near_count     |         | int   | -      | - | broadphase  | their number; may exceed the room
 near_n         | cnear   | vec3  | -      | W | narrowphase | normal from A to B
 near_points    | cnear   | int   | -      | - | narrowphase | contact points of the pair
-point_p        | cpoint  | vec3  | m      | W | narrowphase | witness point on A, eight slots to a near pair
+point_p        | cpoint  | vec3  | m      | W | narrowphase | witness point on A, eight slots to a near pair, and eight that one lane uses for all
 point_depth    | cpoint  | real  | m      | - | narrowphase | depth, > 0 = overlap
 point_feature  | cpoint  | int   | -      | - | narrowphase | feature id
 ncontact       |         | int   | -      | - | narrowphase | contacts of the step, within the room
-contact_pair   | ccontact | int  | -      | - | narrowphase | pair of the contact
+contact_found  |         | int   | -      | - | narrowphase | contacts that there were, of which the room may hold only the first
+contact_a      | ccontact | int  | -      | - | narrowphase | first shape of the contact, contact_a < contact_b
+contact_b      | ccontact | int  | -      | - | narrowphase | second shape
 contact_feature | ccontact | int | -      | - | narrowphase | feature id
 contact_p      | ccontact | vec3 | m      | W | narrowphase | contact point
 contact_n      | ccontact | vec3 | -      | W | narrowphase | normal from A to B
@@ -304,7 +336,8 @@ rec_real           | crow nmerged_real | real | - | - | record_state | residual,
 rec_energy         | crow       | vec3   | J | - | record_energy | kinetic, potential, elastic energy; where the scene records them
 rec_constraint     | crow nconstraint | real | N s, N m s | - | record_state | impulses of constraint rows
 rec_reaction       | crow nreaction | vec6 | N m, N | L at Lo | record_state | torque and force of a joint on its child link
-rec_pair           | crow ccontact | int | - | - | record_contacts | pair of a contact
+rec_a              | crow ccontact | int | - | - | record_contacts | first shape of a contact
+rec_b              | crow ccontact | int | - | - | record_contacts | second shape
 rec_feature        | crow ccontact | int | - | - | record_contacts | its feature
 rec_point          | crow ccontact | vec3 | m | W | record_contacts | contact point
 rec_normal         | crow ccontact | vec3 | - | W | record_contacts | normal

@@ -5,82 +5,154 @@ connects unless the joint says `collide: true` (a link without mass and without 
 `filter`, `self_collision` and `collision` switch off, and what the bits of two shapes do not let meet.  The world is exempt
 from the rule about joints: a body jointed to it does touch the world's own shapes.  Links that are fixed in the world, such
 as a robot's base, are not the world here: the body that a joint connects to them does not touch them.
+
+The rules are told as arrays by shape and a sorted list of pairs of links, linear in the size of the scene, so that the host and
+the device (collide/rules.py) ask the same question of two shapes.  A small model gets the list of all pairs beside them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from sapsim.kinds.base import code, registry
 
+LISTED = 33_000  # pairs of shapes up to which a model keeps them as a list (docs/performance.md: where a grid is faster)
+CHUNK = 1 << 20  # pairs looked at together when they are counted out
+
+
+@dataclass
+class Rules:
+    """What decides whether two shapes are tested, by shape, and the list of pairs of links that are not.
+
+    Fields:
+        arrays: topology arrays shape_body, shape_link, shape_kind, shape_contype, shape_conaffinity, shape_instance (twice the
+            instance's number, plus one where its links may touch each other; -1 of the world), kind_pair (2 code of the pair
+            kind of two shape kinds + 1 where it takes them in the other order, -1 where they have none), and excluded_start,
+            excluded_link: links below link i with which i is not tested, ascending, -1 = the world.
+    """
+
+    arrays: dict[str, np.ndarray]
+
+    @cached_property
+    def _excluded(self) -> np.ndarray:
+        """Keys (higher link) * (nlink + 1) + lower link + 1 of the excluded pairs, ascending."""
+        start, link = self.arrays["excluded_start"], self.arrays["excluded_link"]
+        return np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start)) * len(start) + link + 1
+
+    def kind(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """near_kind of pairs of shapes a, b (n,); -1 where they are not tested."""
+        s = self.arrays
+        body, link, instance = s["shape_body"], s["shape_link"], s["shape_instance"]
+        meet = (s["shape_contype"][a] & s["shape_conaffinity"][b]) | (s["shape_contype"][b] & s["shape_conaffinity"][a])
+        one = (instance[a] >= 0) & (instance[a] // 2 == instance[b] // 2)
+        tested = (body[a] != body[b]) & (meet != 0) & ~(one & (instance[a] & instance[b] & 1 == 0))
+        high, low = np.maximum(link[a], link[b]).astype(np.int64), np.minimum(link[a], link[b])
+        key = high * len(s["excluded_start"]) + low + 1
+        if self._excluded.size:
+            at = np.minimum(np.searchsorted(self._excluded, key), self._excluded.size - 1)
+            tested &= self._excluded[at] != key
+        n = len(registry("shapes"))
+        return np.where(tested, s["kind_pair"][s["shape_kind"][a] * n + s["shape_kind"][b]], -1)
+
+    def all_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(a, b, kind) of all pairs that are tested, a < b, sorted.  The time is that of all pairs of shapes."""
+        n = len(self.arrays["shape_body"])
+        rows = max(1, CHUNK // max(1, n))
+        parts = [np.zeros((3, 0), np.int32)]
+        for first in range(0, n, rows):
+            a, b = np.nonzero(np.arange(first, min(first + rows, n))[:, None] < np.arange(n))
+            kind = self.kind(a + first, b)
+            parts.append(np.array([a + first, b, kind], np.int32)[:, kind >= 0])
+        return tuple(np.concatenate(parts, axis=1))
+
 
 @dataclass
 class PairTable:
-    """Pairs with a < b, sorted; kind = 2 code + 1 where the pair kind takes the shapes in the other order."""
+    """The rules, and the list of pairs with a < b, sorted, where the model is small enough; else it is empty.
 
+    `listed` says which; max_near and max_points bound the near pairs and the contacts of a step.
+    """
+
+    rules: Rules
     a: np.ndarray  # (npair,) int32
     b: np.ndarray
     kind: np.ndarray
-    max_points: int = 0  # the most contacts that all pairs together could give
-    untested: list[tuple[str, str]] = field(default_factory=list)  # shapes for whose kinds no pair kind exists
+    listed: bool
+    max_near: int
+    max_points: int
 
 
 def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.ndarray) -> PairTable:
     """`groups` of scene.bodies.group_links (the world first), `shapes` in order with their links and bodies (-1: world)."""
-    kinds = registry("pairs")
-    table = {(k.a, k.b): (2 * code("pairs", k.name), k) for k in kinds.values()}
-    table |= {(k.b, k.a): (2 * code("pairs", k.name) + 1, k) for k in kinds.values() if k.a != k.b}
-    joined, joined_links = _joined(scene, groups)
-    blocked = _blocked(scene)
-    links = scene.links
-    a_list, b_list, kind_list, untested, most = [], [], [], [], 0
-    for i in range(len(shapes)):
-        for j in range(i + 1, len(shapes)):
-            if shape_body[i] == shape_body[j] or frozenset((shape_body[i], shape_body[j])) in joined:
-                continue
-            li, lj = int(shape_link[i]), int(shape_link[j])
-            if (int(shape_body[i]), lj) in joined_links or (int(shape_body[j]), li) in joined_links:
-                continue
-            if not _may_touch(links[li] if li >= 0 else None, links[lj] if lj >= 0 else None, blocked):
-                continue
-            if not _share_a_bit(shapes[i].bits, shapes[j].bits):
-                continue
-            found = table.get((shapes[i].kind, shapes[j].kind))
-            if found is None:
-                untested.append((shapes[i].name, shapes[j].name))
-                continue
-            a_list.append(i)
-            b_list.append(j)
-            kind_list.append(found[0])
-            most += found[1].max_points
-    as_ints = (np.array(x, np.int32) for x in (a_list, b_list, kind_list))
-    return PairTable(*as_ints, max_points=most, untested=untested)
+    rules = Rules(
+        {"shape_body": shape_body, "shape_link": shape_link, "kind_pair": _kind_table()}
+        | _shape_rules(scene, shapes, shape_link)
+        | _excluded_links(scene, groups)
+    )
+    n = len(shapes)
+    points = np.array([k.max_points for k in registry("pairs").values()], np.int64)
+    if n * (n - 1) // 2 > LISTED:
+        none = np.zeros(0, np.int32)
+        most = n * (n - 1) // 2
+        return PairTable(rules, none, none, none, listed=False, max_near=most, max_points=most * int(points.max()))
+    a, b, kind = rules.all_pairs()
+    return PairTable(rules, a, b, kind, listed=True, max_near=len(a), max_points=int(points[kind // 2].sum()))
 
 
-def _may_touch(a, b, blocked: set[frozenset]) -> bool:
-    """Whether two links (None: the world) are tested at all; a link of the world group is as immovable as the world."""
-    if (a is not None and not a.collide) or (b is not None and not b.collide):
-        return False
-    if a is not None and b is not None and a.instance == b.instance and not (a.self_collision and b.self_collision):
-        return False
-    name = frozenset(("world" if a is None else a.name, "world" if b is None else b.name))
-    return name not in blocked
+def _kind_table() -> np.ndarray:
+    """kind_pair, (nshapekind^2,)."""
+    shapes = list(registry("shapes"))
+    table = np.full((len(shapes), len(shapes)), -1, np.int32)
+    for kind in registry("pairs").values():
+        a, b = shapes.index(kind.a), shapes.index(kind.b)
+        table[b, a] = 2 * code("pairs", kind.name) + 1
+        table[a, b] = 2 * code("pairs", kind.name)
+    return table.ravel()
 
 
-def _share_a_bit(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    """MuJoCo's rule of contype and conaffinity; shapes of other formats have bit 1 of both."""
-    return bool(a[0] & b[1] or b[0] & a[1])
+def _shape_rules(scene, shapes, shape_link: np.ndarray) -> dict[str, np.ndarray]:
+    """Arrays by shape.  A link that does not collide has shapes without bits: they meet nothing."""
+    kinds = list(registry("shapes"))
+    links = [scene.links[i] if i >= 0 else None for i in shape_link]
+    bits = [s.bits if link is None or link.collide else (0, 0) for s, link in zip(shapes, links, strict=True)]
+    number: dict[str, int] = {}
+    instance = [-1 if k is None else 2 * number.setdefault(k.instance, len(number)) + k.self_collision for k in links]
+    contype, conaffinity = (np.array(x, np.uint32).view(np.int32) for x in zip(*bits, strict=True)) if bits else ([], [])
+    return {
+        "shape_kind": np.array([kinds.index(s.kind) for s in shapes], np.int32),
+        "shape_contype": np.asarray(contype, np.int32),
+        "shape_conaffinity": np.asarray(conaffinity, np.int32),
+        "shape_instance": np.array(instance, np.int32),
+    }
 
 
-def _blocked(scene) -> set[frozenset]:
-    return {frozenset(pair) for pair in scene.filters}
+def _excluded_links(scene, groups) -> dict[str, np.ndarray]:
+    """Pairs of links that joints and filters keep apart; -1 is the world."""
+    index = {link.name: i for i, link in enumerate(scene.links)}
+    links_of = [[link for link, _ in group.members] for group in groups]
+    bodies, links = _joined(scene, groups, index)
+    pairs = {(i, j) for g, p in bodies for i in links_of[g] for j in links_of[p]}
+    pairs |= {(i, link) for g, link in links for i in links_of[g]}
+    pairs |= {(index.get(a, -1), index.get(b, -1)) for a, b in scene.filters}
+    rows = np.array(sorted((max(p), min(p)) for p in pairs if max(p) >= 0), np.int64).reshape(-1, 2)
+    rows = np.unique(rows, axis=0)
+    return {
+        "excluded_start": np.searchsorted(rows[:, 0], np.arange(len(scene.links) + 1)).astype(np.int32),
+        "excluded_link": rows[:, 1].astype(np.int32),
+    }
 
 
-def _joined(scene, groups) -> tuple[set[frozenset], set[tuple[int, int]]]:
-    """What joints connect: pairs of bodies, and (body, link) where the link is fixed in the world.
+def _joined(scene, groups, index: dict[str, int]) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """What joints connect: pairs of groups, and (group, link) where the link is fixed in the world.
 
     Massless bodies without shapes count as part of the joint.
     """
+    rigid: dict[str, list[str]] = {}  # links held together by joints that do not move
+    for joint in scene.joints:
+        if not registry("joints")[joint.kind].moves:
+            rigid.setdefault(joint.parent, []).append(joint.child)
+            rigid.setdefault(joint.child, []).append(joint.parent)
 
     def is_part_of_joint(group) -> bool:
         return group.mass == 0.0 and not any(scene.links[link].shapes for link, _ in group.members)
@@ -95,20 +167,18 @@ def _joined(scene, groups) -> tuple[set[frozenset], set[tuple[int, int]]]:
         if collide:
             continue
         if p > 0:
-            bodies.add(frozenset((g - 1, p - 1)))
+            bodies.add((g, p))
         else:
-            links.update((g - 1, link) for link in _fixed_with(scene, joint.parent))
+            links.update((g, link) for link in _fixed_with(joint.parent, index, rigid))
     return bodies, links
 
 
-def _fixed_with(scene, name: str) -> set[int]:
+def _fixed_with(name: str, index: dict[str, int], rigid: dict[str, list[str]]) -> set[int]:
     """Links held together with a link by joints that do not move, the world not being a link; empty for the world."""
-    index = {link.name: i for i, link in enumerate(scene.links)}
-    rigid = [(j.parent, j.child) for j in scene.joints if not registry("joints")[j.kind].moves]
     found, todo = set(), [name] if name in index else []
     while todo:
         here = todo.pop()
         if here in index and index[here] not in found:
             found.add(index[here])
-            todo += [c for p, c in rigid if p == here] + [p for p, c in rigid if c == here]
+            todo += rigid.get(here, [])
     return found

@@ -43,7 +43,9 @@ class Sap:
         R_n, R_t = max(floor, compliance), max(p.sigma * p.w, TINY)
         self.mu = p.mu
         self.R = np.array([R_t, R_t, R_n])  # [1/kg]
-        self.v_hat = np.array([0.0, 0.0, p.depth / (p.h + p.tau)])  # -phi0 / (h + tau), with the user's tau always
+        # -phi0 / (h + tau), with the user's tau always; within the margin, -phi0 / h: what the step must not exceed
+        relaxed = p.h + p.tau if p.depth >= 0.0 else p.h
+        self.v_hat = np.array([0.0, 0.0, p.depth / relaxed])
         self.near_rigid = floor > compliance
         self.stiffness = 1.0 / (R_n * p.h * (p.h + p.tau))  # as realised
 

@@ -90,7 +90,7 @@ CONTACT = Record(
         "stiction_tolerance": Key(_positive, "slip below which friction creeps [m/s]"),
         "near_rigid": Key(_not_negative, "beta of the near-rigid limit"),
         "sigma": Key(_positive, "friction regularisation"),
-        "margin": Key(_not_negative, "distance at which contacts are made [m]"),
+        "margin": Key(_not_negative, "gap below which a pair has contacts; they act where a step would close it [m]"),
         "default_material": Key(MATERIAL, "material of shapes that name none, and of missing keys"),
     }
 )

@@ -15,7 +15,7 @@ from sapsim.model.stage import Stage, make_stage
 from sapsim.solver.paths import ARRAYS as PATHS
 from sapsim.solver.paths import make_paths
 
-ARRAYS = ("pair_a", "pair_b", "shape_body", "ncontact", "contact_pair", "contact_p", "contact_n", "contact_R_WC", *PATHS)
+ARRAYS = ("shape_body", "ncontact", "contact_a", "contact_b", "contact_p", "contact_n", "contact_R_WC", *PATHS)
 SCALARS = (("slots", "int"),)
 
 
@@ -53,10 +53,11 @@ def make(R) -> Stage:
     @wp.func
     def jacobian(s: struct, w: int, lane: int):
         for c in range(lane, s.ncontact[w], wp.block_dim()):
-            pair = s.contact_pair[w, c]
             R_WC = frame(s.contact_n[w, c])
             s.contact_R_WC[w, c] = R_WC
             p = s.contact_p[w, c]
-            sides(s, w, c, s.shape_body[s.pair_a[pair]], s.shape_body[s.pair_b[pair]], p, p, wp.transpose(R_WC), 0)
+            body_a = s.shape_body[s.contact_a[w, c]]
+            body_b = s.shape_body[s.contact_b[w, c]]
+            sides(s, w, c, body_a, body_b, p, p, wp.transpose(R_WC), 0)
 
     return make_stage("jacobian", R, struct, jacobian, SCALARS)

@@ -14,7 +14,7 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 LAW_ARRAYS = (
-    "pair_a", "pair_b", "shape_material", "ncontact", "contact_pair", "contact_depth", "contact_entries",
+    "shape_material", "ncontact", "contact_a", "contact_b", "contact_depth", "contact_entries",
     "J", "J_block", "v_b", "dinv", "contact_mu", "contact_row",
 )  # fmt: skip
 LAW_SCALARS = (
@@ -54,8 +54,7 @@ def make_law(R, law_name: str) -> Stage:
                 block = s.J_block[w, e]
                 W += Je * wp.diag(s.dinv[w, block]) * wp.transpose(Je)
                 vc0 += Je * s.v_b[w, block]
-            pair = s.contact_pair[w, c]
-            m = pair_material(s.shape_material[w, s.pair_a[pair]], s.shape_material[w, s.pair_b[pair]])
+            m = pair_material(s.shape_material[w, s.contact_a[w, c]], s.shape_material[w, s.contact_b[w, c]])
             s.contact_mu[w, c] = m[3]
             s.contact_row[w, c] = prepare(
                 s.h, m[0], m[1], m[2], m[3], s.contact_depth[w, c], vc0[2], wp.sqrt(wp.ddot(W, W)) / real(3.0),

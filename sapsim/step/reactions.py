@@ -38,7 +38,7 @@ ARRAYS = (
     "body_tree", "body_path_start", "body_path", "body_path_mask",
     "p_WB", "R_WB", "V_WB", "A_WB", "p_WT", "S_T", "v", "v_next",
     "force_link", *APPLIED,
-    "pair_a", "pair_b", "shape_link", "ncontact", "contact_pair", "contact_p", "contact_R_WC", "gamma",
+    "shape_link", "ncontact", "contact_a", "contact_b", "contact_p", "contact_R_WC", "gamma",
     "tie_link_a", "tie_link_b", "tie_item", "item_row", "constraint_row", *FRAMES,
     "row_offset", "reaction",
 )  # fmt: skip
@@ -209,9 +209,8 @@ def _make_acting(R, struct, placed):
                 take_off(s, w, i, placed.body_origin(s, w, i), vec3(bottom(F)))
                 s.reaction[w, i] = s.reaction[w, i] - join(top(F), vec3())
         for c in range(s.ncontact[w]):
-            pair = s.contact_pair[w, c]
-            a = s.shape_link[s.pair_a[pair]]
-            b = s.shape_link[s.pair_b[pair]]
+            a = s.shape_link[s.contact_a[w, c]]
+            b = s.shape_link[s.contact_b[w, c]]
             if own(a, lane) or own(b, lane):
                 f = s.contact_R_WC[w, c] * vec3(s.gamma[w, c]) / s.h
                 if own(a, lane):

@@ -25,10 +25,10 @@ CONVERGED, OPTIMALITY, COST, ITERATIONS, LINE_SEARCH, LINEAR, STATUS, NSTEPS, NM
 NCONTACT = NSTEPS
 
 COUNTER_ARRAYS = (
-    "ncontact", "contact_row", "contact_pair", "pair_material", "solve_int", "solve_real", "step", "total", "merged",
-    "merged_real", *SOFTENED,
+    "ncontact", "contact_found", "contact_row", "contact_a", "contact_b", "shape_surface", "surface_pair",
+    "solve_int", "solve_real", "step", "total", "merged", "merged_real", *SOFTENED,
 )  # fmt: skip
-COUNTER_SCALARS = (("h", "real"),)
+COUNTER_SCALARS = (("nsurface", "int"), ("ccontact", "int"), ("h", "real"))
 
 
 @cache
@@ -91,6 +91,8 @@ def make_counters(R, law_name: str) -> Stage:
             if (status & wp.static(int(FAILURES | StepStatus.WORLD_STOPPED))) != 0:
                 flags = 0  # a failure outside the solve, or no step at all, is no convergence
             is_step = (status & wp.static(int(StepStatus.WORLD_STOPPED))) == 0
+            if is_step and s.contact_found[w] > s.ccontact:  # kept only under a hard limit: else the block is replayed
+                status = status | wp.static(int(StepStatus.CONTACT_OVERFLOW))
             for c in range(s.ncontact[w]):
                 if near_rigid(s.contact_row[w, c]):
                     status = status | wp.static(int(StepStatus.NEAR_RIGID_ACTIVE))
@@ -197,9 +199,9 @@ def make_state(R) -> Stage:
 
 
 CONTACT_ARRAYS = (
-    "step", "row_offset", "ncontact", "contact_pair", "contact_feature", "contact_p", "contact_n", "contact_depth",
+    "step", "row_offset", "ncontact", "contact_a", "contact_b", "contact_feature", "contact_p", "contact_n", "contact_depth",
     "contact_mu", "contact_R_WC", "contact_row", "gamma", "vc",
-    "rec_pair", "rec_feature", "rec_point", "rec_normal", "rec_impulse", "rec_slip", "rec_scalars",
+    "rec_a", "rec_b", "rec_feature", "rec_point", "rec_normal", "rec_impulse", "rec_slip", "rec_scalars",
 )  # fmt: skip
 CONTACT_SCALARS = (("every", "int"), ("last_step", "int"), ("crow", "int"), ("h", "real"))
 
@@ -219,7 +221,8 @@ def make_contacts(R, law_name: str) -> Stage:
         for c in range(lane, s.ncontact[w], wp.block_dim()):
             R_WC = s.contact_R_WC[w, c]
             vc = vec3(s.vc[w, c])
-            s.rec_pair[row, w, c] = s.contact_pair[w, c]
+            s.rec_a[row, w, c] = s.contact_a[w, c]
+            s.rec_b[row, w, c] = s.contact_b[w, c]
             s.rec_feature[row, w, c] = s.contact_feature[w, c]
             s.rec_point[row, w, c] = s.contact_p[w, c]
             s.rec_normal[row, w, c] = s.contact_n[w, c]

@@ -51,17 +51,15 @@ def _contacts(arrays: Arrays, model: Model, nrow: int, count: np.ndarray) -> Con
     def take(name: str) -> np.ndarray:
         return arrays[name].numpy()[row, world, slot]
 
-    pair = take("rec_pair")
-    shape_a = model.arrays["pair_a"][pair] if pair.size else pair
-    shape_b = model.arrays["pair_b"][pair] if pair.size else pair
+    shape_a, shape_b = take("rec_a"), take("rec_b")
     scalars = take("rec_scalars")
     return Contacts(
         row=row.astype(np.int64),
         world=world.astype(np.int32),
-        shape_a=shape_a.astype(np.int32),
-        shape_b=shape_b.astype(np.int32),
-        body_a=model.shape_link[shape_a].astype(np.int32) if pair.size else shape_a,
-        body_b=model.shape_link[shape_b].astype(np.int32) if pair.size else shape_b,
+        shape_a=shape_a,
+        shape_b=shape_b,
+        body_a=model.shape_link[shape_a].astype(np.int32) if shape_a.size else shape_a,
+        body_b=model.shape_link[shape_b].astype(np.int32) if shape_b.size else shape_b,
         feature=take("rec_feature"),
         point=take("rec_point"),
         normal=take("rec_normal"),

@@ -17,7 +17,7 @@ from sapsim.model.arrays import Arrays
 from sapsim.model.build import build
 from sapsim.model.fields import FIELDS
 from sapsim.solver import linear
-from sapsim.step import energy, record, softened
+from sapsim.step import energy, overlaps, record, softened
 from sapsim.step import fused as fused_step
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
@@ -46,11 +46,13 @@ class Simulation:
         lanes: int | None = None,
         fused: bool | None = None,
         factor: str = "auto",
+        max_contacts: int | None = None,
     ):
         """Builds the model and allocates.  `lanes` (a block's threads) and `fused` (one kernel instead of captured graphs)
         change how fast it runs and not one bit of what comes out.  `factor` is how mass matrices are factorised: "dense",
-        "sparse", or "auto", which chooses for each tree (model/trees.py).  Raises MachineError where the device is missing or
-        too small.
+        "sparse", or "auto", which chooses for each tree (model/trees.py).  `max_contacts`: a hard limit of the contacts of a
+        world; steps that find more keep the first ones and carry StepStatus.CONTACT_OVERFLOW.  Without it the room grows.
+        Raises MachineError where the device is missing or too small.
         """
         self.scene = scene
         self.nworld = scene.nworld
@@ -62,7 +64,9 @@ class Simulation:
         on_gpu = self.device.startswith("cuda")
         self.lanes = lanes or (GPU_LANES if on_gpu else 1)
         self._fused = not on_gpu if fused is None else fused
-        self.capacity = first_guess(self.model, self.nworld, couples=linear.assembles(scene.solver.linear_solver))
+        couples = linear.assembles(scene.solver.linear_solver)
+        self.capacity = first_guess(self.model, self.nworld, max_contacts, couples=couples)
+        self.contacts_found = 0  # the most that a step of the run found, whether or not there was room
         self.steps_done = 0
         model = self.model
         self.link_names, self.joint_names = model.link_names, model.joint_names
@@ -176,7 +180,7 @@ class Simulation:
         for name in ("step", "stopped", "merged", "merged_real"):
             self.arrays[name].zero_()
         self._zero_totals()
-        self.steps_done, self._begun = 0, False
+        self.steps_done, self.contacts_found, self._begun = 0, 0, False
         self._begin()
 
     @property
@@ -193,6 +197,13 @@ class Simulation:
     def softened(self) -> list[softened.Softened]:
         """Pairs of materials with contacts that the near-rigid limit softened in the run so far."""
         return softened.read(self.arrays, self.model, self.scene)
+
+    def overlaps(self) -> list[overlaps.Overlap]:
+        """Shapes that overlap in the initial state more than contacts at rest do.  Right after the first step only:
+        RuntimeError later."""
+        if self.steps_done != 1:
+            raise RuntimeError("overlaps() tells of the initial state, and only the first step knows it")
+        return overlaps.read(self)
 
     def initial(self) -> Block:
         """Row 0: the state as it is, no contacts, converged.  Only before the first step: RuntimeError after it."""
@@ -237,6 +248,7 @@ class Simulation:
             if larger is None:
                 break
             self._grow(larger)
+        self.contacts_found = max(self.contacts_found, int(need[1]))
         self.steps_done = start + n
         nrow = self.steps_done // every - start // every + int(self.steps_done == last and last % every != 0)
         return self._fetch(nrow)

@@ -23,7 +23,8 @@ LOWEST = -16  # power of two at which the first bin begins [N/m]; the last one e
 def make_count(R, struct, law_name: str):
     """wp.func count(s, w, c): counts contact c, which is softened.
 
-    A struct that is passed here has contact_row, contact_pair, pair_material, the arrays of ARRAYS, and `h`.
+    A struct that is passed here has contact_row, contact_a, contact_b, shape_surface, surface_pair, the arrays of ARRAYS, and
+    the scalars nsurface and h.
     """
     real = R.t
     stiffness = registry("contacts")[law_name].make(R).stiffness
@@ -31,7 +32,8 @@ def make_count(R, struct, law_name: str):
     @wp.func
     def count(s: struct, w: int, c: int):
         k = real(stiffness(s.contact_row[w, c], s.h))
-        pair = s.pair_material[s.contact_pair[w, c]]
+        first = s.shape_surface[s.contact_a[w, c]]
+        pair = s.surface_pair[first * s.nsurface + s.shape_surface[s.contact_b[w, c]]]
         octave = wp.log2(k) - real(LOWEST)
         at = BINS * pair + wp.clamp(int(wp.floor(real(PER_OCTAVE) * octave)), 0, BINS - 1)
         s.softened_count[w, at] = s.softened_count[w, at] + wp.int64(1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sapsim.bench.cases import Wishes, make_cases
-from sapsim.kinds.base import registry
+from sapsim.kinds.base import bound_of, registry
 from sapsim.model.pair_runs import LONGEST
 from sapsim.scene.read import loads
 from sapsim.step.simulation import Simulation
@@ -47,8 +47,8 @@ def clutter():
 def without_bounds(simulation: Simulation) -> Simulation:
     """All pairs are near: bounds are infinite."""
     arrays = simulation.model.arrays
-    for name in ("shape_radius", "shape_half", "body_reach"):
-        arrays[name] = np.full_like(arrays[name], np.inf)
+    for name, value in (("shape_radius", np.inf), ("body_reach", np.inf), ("shape_low", -np.inf), ("shape_high", np.inf)):
+        arrays[name] = np.full_like(arrays[name], value)
     simulation._allocate()
     return simulation
 
@@ -82,8 +82,9 @@ def test_bounds_hold_the_shape(name):
     params = tuple(rng.uniform(0.2, 1.0, kind.nparam))
     directions = rng.normal(size=(20000, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
+    low, high, semi = (np.array(x) for x in bound_of(kind, kind.size(params)))
     if name == "plane":
-        assert kind.half(kind.size(params)) == (np.inf,) * 3
+        assert (low == -np.inf).all() and high.tolist() == [np.inf, np.inf, 0.0] and not semi.any()
         return
     if name == "box":
         points = 0.5 * np.array(params) * np.sign(directions)
@@ -91,10 +92,11 @@ def test_bounds_hold_the_shape(name):
         points = params[0] * directions
     else:
         points = params[0] * directions + 0.5 * params[1] * np.sign(directions[:, 2:]) * [0.0, 0.0, 1.0]
-    half = np.array(kind.half(kind.size(params)))
-    largest = np.abs(points).max(axis=0)
-    # 20000 directions come within 1 % of each axis
-    assert np.all(largest <= half * (1 + 1e-12)) and np.all(largest >= 0.99 * half)
+    # along any direction the extent of the sum of box and ellipsoid (collide/bounds.py); of the axes, first
+    for d in [*np.eye(3), *-np.eye(3), *directions[:20]]:
+        extent = np.where(d > 0, high, low) @ d + np.linalg.norm(d * semi)
+        # 20000 directions come within 1 % of each direction
+        assert 0.99 * extent <= (points @ d).max() <= extent * (1 + 1e-12)
     reach = np.linalg.norm(points, axis=1).max()
     assert 0.99 * kind.radius(kind.size(params)) <= reach <= kind.radius(kind.size(params)) * (1 + 1e-12)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import fields, replace
+from unittest.mock import patch
 
 import numpy as np
 
@@ -247,8 +248,9 @@ STAGES_APART = ("-block_sparse", "-dense", "-pcg")
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
 TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
+TEXTS["bin-grid"] = TEXTS["bin-lagged"]  # near pairs from the grid, which else only large models have
 SINGLE = {"tied-float32": "tied-sap", "bin-float32": "bin-sap"}  # the same in float32
-WORLDS = {"bin-lagged": 2, "bin-float32": 2, "failing-lagged": 3}  # so that more than one block runs
+WORLDS = {"bin-lagged": 2, "bin-grid": 2, "bin-float32": 2, "failing-lagged": 3}  # so that more than one block runs
 
 
 def run_functions(lanes: int | None) -> dict[str, str]:
@@ -286,7 +288,9 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     scene = replace(loads(text, file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
     precision = "float32" if name in SINGLE else "float64"
     staged = False if name.endswith(STAGES_APART) else fused
-    sim = Simulation(scene, device="cpu", precision=precision, lanes=lanes, fused=staged)
+    with patch("sapsim.model.pairs.LISTED", 0 if name.endswith("-grid") else 10**9):
+        sim = Simulation(scene, device="cpu", precision=precision, lanes=lanes, fused=staged)
+    assert (sim.model.sizes["ngrid"] > 0) == name.endswith("-grid")
     good = np.ones(sim.nworld, bool)
     if name.startswith("failing"):
         good[1] = False

@@ -68,6 +68,11 @@ def test_bits_do_not_depend_on_fusing_the_stages(name):
     assert lane_scenes.run(name, fused=False) == one_lane(name)
 
 
+def test_bits_do_not_depend_on_where_near_pairs_come_from():
+    """The grid finds other near pairs than the list, and the same contacts in the same order."""
+    assert one_lane("bin-grid") == one_lane("bin-lagged")
+
+
 @pytest.mark.parametrize("kind", planted_faults.KINDS)
 def test_planted_fault_is_caught(kind):
     expected = worker(1, "up", FAULTS)[f"{kind}:sound"]["results"]

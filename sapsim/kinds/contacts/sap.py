@@ -5,6 +5,9 @@ Castro, Permenter, Han 2022 (arXiv 2110.10107), section V; sap_formulas 3.1:
     Rn = max(beta^2 / (4 pi^2) w, 1 / (h k (h + tau))),   Rt = sigma w,   v_hat = (0, 0, depth / (h + tau))
     y = R^-1 (v_hat - vc),   gamma = P(y): the projection in the R norm on ||gamma_t|| <= mu gamma_n,   l = 1/2 gamma' R gamma
 
+Where the surfaces are apart within the margin (depth < 0) v_hat_n = depth / h: there is an impulse only if the step would close
+the gap, and relaxation, which would brake a body from afar, acts on what it would overlap.
+
 The soft norm yr = sqrt(yt.yt + soft^2) keeps the projection smooth at zero slip.  Row: (Rt, Rn, v_hat_n, mu, soft^2,
 near-rigid active, h + tau, 0).
 """
@@ -27,10 +30,13 @@ def make(R):
         if Rn_near_rigid > Rn_compliant:
             active = real(1.0)
         # v_hat keeps the user's tau, near-rigid or not
+        relaxed = h + tau
+        if depth < real(0.0):
+            relaxed = h
         return vec8(
             wp.max(p[0] * w, real(1.0e-30)),  # a contact that nothing can move (J = 0) has w = 0
             wp.max(Rn_compliant, Rn_near_rigid),
-            depth / (h + tau),
+            depth / relaxed,
             mu,
             real(wp.static(R.soft * R.soft)),
             active,

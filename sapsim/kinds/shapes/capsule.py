@@ -33,6 +33,6 @@ KIND = ShapeKind(
     volume=volume,
     unit_inertia=unit_inertia,
     radius=lambda s: s[0] + s[1],
-    half=lambda s: (s[0], s[0], s[0] + s[1]),
+    bound=lambda s: ((0.0, 0.0, -s[1]), (0.0, 0.0, s[1]), (s[0], s[0], s[0])),
     keys=("radius", "length"),
 )
