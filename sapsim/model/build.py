@@ -6,10 +6,11 @@ import numpy as np
 
 from sapsim.kinds.base import code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
+from sapsim.model.hulls import place_hulls
 from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.link_tree import link_tree
 from sapsim.model.material_pairs import MaterialPair, find_material_pairs
-from sapsim.model.pairs import PairTable, find_pairs
+from sapsim.model.pairs import PairTable, find_pairs, in_convex_stage
 from sapsim.model.ties import most_entries
 from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
@@ -237,7 +238,10 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
             link_of.append(i)
             body_of.append(body)
     kinds = [registry("shapes")[s.kind] for s in shapes]
-    sizes = [k.size(s.params) for k, s in zip(kinds, shapes, strict=True)]
+    hulls, params = place_hulls(shapes)
+    arrays |= hulls
+    sizes = [k.size(p) for k, p in zip(kinds, params, strict=True)]
+    arrays["shape_kind"] = np.array([code("shapes", s.kind) for s in shapes], np.int32)
     arrays["shape_body"], arrays["shape_link"] = np.array(body_of, np.int32), np.array(link_of, np.int32)
     arrays["shape_size"] = _rows(sizes, (3,))
     arrays["shape_p_BG"] = _rows([X.p for X in poses], (3,))
@@ -342,6 +346,11 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "neffort": len(arrays["effort_input"]),
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
+        "nhull": len(arrays["hull_vertex_start"]) - 1,
+        "nhullvertex": arrays["hull_vertex"].shape[1],
+        "nhullface": arrays["hull_normal"].shape[1],
+        "nhullcorner": len(arrays["hull_corner"]),
+        "nconvexpair": int(in_convex_stage(arrays["pair_kind"]).sum()),
         "nlink": len(arrays["link_body"]),
         "njoint": len(arrays["joint_link"]),
         "nroot": len(arrays["root_link_start"]) - 1,

@@ -81,6 +81,12 @@ force_input       | nforce   | int | -  | - | build | first of six input channel
 force_frame       | nforce   | int | -  | - | build | 0: components in world axes, 1: in the body's
 shape_body        | nshape   | int | -  | - | build | moving body of a shape, -1 = fixed in the world
 shape_link        | nshape   | int | -  | - | build | its link, -1 = the world
+shape_kind        | nshape   | int | -  | - | build | code of its kind
+hull_vertex_start | nhull+1  | int | -  | - | build | vertices of a convex hull
+hull_face_start   | nhull+1  | int | -  | - | build | its faces
+hull_corner_start | nhullface+1 | int | - | - | build | corners of a face, anticlockwise about its normal
+hull_corner       | nhullcorner | int | - | - | build | vertex of a corner, numbered within the hull
+hull_edge         | nhullcorner | int | - | - | build | edge from it to the next corner, numbered within the hull
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted)
 pair_b            | npair    | int | -  | - | build | second shape
 pair_kind         | npair    | int | -  | - | build | 2 code of the pair kind + 1 where it takes the shapes in the other order
@@ -151,6 +157,8 @@ shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the bod
 shape_R_BG     | nshape  | mat33 | -       | B  | build | its orientation
 shape_radius   | nshape  | real  | m       | -  | build | radius of a ball about Go that holds the shape
 shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissipation, relaxation time, friction
+hull_vertex    | nhullvertex | vec3 | m    | G  | build | vertices of convex hulls
+hull_normal    | nhullface | vec3  | -       | G  | build | outward normals of their faces
 link_p_BL      | nlink   | vec3  | m       | B  | build | link frame on its body
 link_Q_BL      | nlink   | quat  | -       | B  | build | its orientation
 link_com       | nlink   | vec3  | m       | L  | build | the link's own mass centre, zero where it has no mass
@@ -205,6 +213,8 @@ near_points    | cnear   | int   | -      | - | narrowphase | contact points of 
 point_p        | cpoint  | vec3  | m      | W | narrowphase | witness point on A, eight slots to a near pair
 point_depth    | cpoint  | real  | m      | - | narrowphase | depth, > 0 = overlap
 point_feature  | cpoint  | int   | -      | - | narrowphase | feature id
+convex_point   | cconvex | vec4  | -      | - | convex      | room of a lane for a pair of convex shapes (kinds/convexity.py)
+convex_name    | cconvex | int   | -      | - | convex      | the same
 ncontact       |         | int   | -      | - | narrowphase | contacts of the step, within the room
 contact_pair   | ccontact | int  | -      | - | narrowphase | pair of the contact
 contact_feature | ccontact | int | -      | - | narrowphase | feature id

@@ -8,6 +8,7 @@ as a robot's base, are not the world here: the body that a joint connects to the
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +26,31 @@ class PairTable:
     untested: list[tuple[str, str]] = field(default_factory=list)  # shapes for whose kinds no pair kind exists
 
 
+def pair_table() -> dict[tuple[str, str], tuple[int, Any]]:
+    """Of two kinds of shapes the kind of pair: (2 code + 1 where it takes them in the other order, PairKind)."""
+    table = {}
+    shapes = registry("shapes").values()
+    for kind in registry("pairs").values():
+        if kind.generic:
+            bounded = [s.name for s in shapes if s.convex is not None]
+            table |= {(a, b): (2 * code("pairs", kind.name), kind) for a in bounded for b in bounded}
+    for kind in registry("pairs").values():
+        if not kind.generic:
+            table[(kind.a, kind.b)] = (2 * code("pairs", kind.name), kind)
+            if kind.a != kind.b:
+                table[(kind.b, kind.a)] = (2 * code("pairs", kind.name) + 1, kind)
+    return table
+
+
+def in_convex_stage(pair_kind: np.ndarray) -> np.ndarray:
+    """Which of pairs, by kind as in PairTable, the stage `convex` collides."""
+    there = np.array([kind.in_convex_stage for kind in registry("pairs").values()])
+    return there[np.asarray(pair_kind, int) // 2]
+
+
 def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.ndarray) -> PairTable:
     """`groups` of scene.bodies.group_links (the world first), `shapes` in order with their links and bodies (-1: world)."""
-    kinds = registry("pairs")
-    table = {(k.a, k.b): (2 * code("pairs", k.name), k) for k in kinds.values()}
-    table |= {(k.b, k.a): (2 * code("pairs", k.name) + 1, k) for k in kinds.values() if k.a != k.b}
+    table = pair_table()
     joined, joined_links = _joined(scene, groups)
     blocked = _blocked(scene)
     links = scene.links

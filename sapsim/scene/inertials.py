@@ -90,8 +90,23 @@ def impossible(inertia: np.ndarray, round_off: float = 0.0) -> str:
 
 def solids(shapes: Sequence[Shape]) -> bool:
     """Whether there are shapes, and all of them have a volume."""
-    kinds = registry("shapes")
-    return bool(shapes) and all(kinds[s.kind].volume(s.params) is not None for s in shapes)
+    return bool(shapes) and all(_volume(s) is not None for s in shapes)
+
+
+def _volume(shape: Shape) -> float | None:
+    """[m^3]; None where the shape has none."""
+    if shape.hull is not None:
+        return shape.hull.volume_properties()[0]
+    return registry("shapes")[shape.kind].volume(shape.params)
+
+
+def _unit_inertial(shape: Shape) -> tuple[tuple[float, float, float], np.ndarray]:
+    """Centre of volume [m] and inertia per unit mass about it [m^2], in the shape's frame."""
+    if shape.hull is not None:
+        _, centre, inertia = shape.hull.volume_properties()
+        return as_vec3(centre), inertia
+    kind = registry("shapes")[shape.kind]
+    return kind.com(shape.params), np.diag(kind.unit_inertia(shape.params))
 
 
 def from_shapes(shapes: Sequence[Shape], *, mass: float | None = None, density: float | None = None) -> Inertial | None:
@@ -99,8 +114,7 @@ def from_shapes(shapes: Sequence[Shape], *, mass: float | None = None, density: 
 
     Shapes that overlap count twice, as in every composite of volumes.
     """
-    kinds = registry("shapes")
-    volumes = [kinds[s.kind].volume(s.params) for s in shapes]
+    volumes = [_volume(s) for s in shapes]
     if not volumes or any(v is None for v in volumes):
         return None
     if density is None:
@@ -108,8 +122,8 @@ def from_shapes(shapes: Sequence[Shape], *, mass: float | None = None, density: 
     parts = []
     for shape, volume in zip(shapes, volumes, strict=True):
         m = density * volume
-        moments = np.diag(kinds[shape.kind].unit_inertia(shape.params)) * m
-        parts.append((Inertial(m, (0.0, 0.0, 0.0), as_mat33(moments)), shape.X_LG))
+        com, inertia = _unit_inertial(shape)
+        parts.append((Inertial(m, com, as_mat33(inertia * m)), shape.X_LG))
     if len(parts) == 1 and shapes[0].X_LG == Pose():
         own = parts[0][0]
         return own if mass is None else Inertial(mass, own.com, own.inertia)

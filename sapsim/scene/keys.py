@@ -53,7 +53,7 @@ def _lengths(kind: ShapeKind) -> Type:
 
 
 def _shape_keys() -> dict[str, Key]:
-    built = registry("shapes")
+    built = {name: kind for name, kind in registry("shapes").items() if kind.written}
     names = _SHAPES + tuple(n for n in built if n not in _SHAPES)
     return {n: Key(_lengths(built[n]) if n in built else Later(), "shape, lengths in m") for n in names}
 

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from sapsim.scene.hull import ConvexHull
+
 Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]  # xyzw
 Mat33 = tuple[Vec3, Vec3, Vec3]
@@ -55,6 +57,7 @@ class Shape:
     material: Material
     material_name: str = ""
     where: Where = Where()
+    hull: ConvexHull | None = None  # of a convex polytope, whose params are empty
     bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
 
 

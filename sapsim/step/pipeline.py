@@ -9,7 +9,7 @@ from typing import Any
 
 import warp as wp
 
-from sapsim.collide import broadphase, narrowphase
+from sapsim.collide import broadphase, convex, narrowphase
 from sapsim.dynamics import crba, forces, free_momentum, free_motion, inputs, kinematics, rne, velocities
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
@@ -18,8 +18,9 @@ from sapsim.solver import constraints, jacobian, newton, participants, problem, 
 from sapsim.step import energy, integrate, reactions, record
 
 
-def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
-    """The stages of one step with a contact law and a form of the problem (solver/forms.py), in order."""
+def step_stages(R: Real, law: str, form: str = "v_star", convexes: bool = False) -> list[Stage]:
+    """The stages of one step with a contact law and a form of the problem (solver/forms.py), in order; `convexes`: for a model
+    that has pairs of the stage `convex`."""
     free = {"v_star": free_motion, "momentum": free_momentum}[form]
     return [
         inputs.make(R),
@@ -28,6 +29,7 @@ def step_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
         crba.make(R),
         free.make(R),
         broadphase.make(R),
+        *([convex.make(R)] if convexes else []),
         narrowphase.make(R),
         jacobian.make(R),
         problem.make_law(R, law),
@@ -49,9 +51,9 @@ def begin_stages(R: Real) -> list[Stage]:
     return [kinematics.make(R), velocities.make_set(R), kinematics.make(R)]
 
 
-def all_stages(R: Real, law: str, form: str = "v_star") -> list[Stage]:
+def all_stages(R: Real, law: str, form: str = "v_star", convexes: bool = True) -> list[Stage]:
     """Every stage that a run can launch, once."""
-    return list({s.name: s for s in [*step_stages(R, law, form), *begin_stages(R), energy.make(R)]}.values())
+    return list({s.name: s for s in [*step_stages(R, law, form, convexes), *begin_stages(R), energy.make(R)]}.values())
 
 
 @dataclass

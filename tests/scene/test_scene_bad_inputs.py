@@ -206,7 +206,6 @@ LATER = {
     "solver: {linear_solver: pcg}": 25,
     "initial: {file: a.h5}": 1,
     "worlds: {vary: {gravity: {values: []}}}": 10,
-    "bodies: {b: {cylinder: {radius: 1, length: 1}, mass: 1}}": 14,
     "bodies: {b: {mesh: {file: a.stl}, mass: 1}}": 14,
     "world: {collision: [{heightfield: {}}]}": 22,
 }
@@ -277,7 +276,7 @@ instances:
   mid: {model: arm}  #! missing-base
 bodies:
   ball: {sphere: 0.1, mass: 1, material: ruber}  #! unknown-name
-  egg: {ellipsoid: [1, 1, 2], mass: 1}  #! not-supported
+  egg: {heightfield: {}, mass: 1}  #! not-supported
 forces:
   wind: {link: bal, force: [1, 0, 0]}  #! unknown-name
   draft: {link: right/anything, force: [1, 0, 0]}
