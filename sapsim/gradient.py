@@ -94,7 +94,8 @@ class _Column:
 
 class _Gradient:
     def __init__(self, scene, step_index: int, device: str):
-        solver = replace(scene.solver, form="momentum", islands=False, relative_tolerance=TOLERANCE)
+        # whatever linear solver the scene has: the solution is the same, and H is factorised here, in the room that `auto` has
+        solver = replace(scene.solver, form="momentum", islands=False, linear_solver="auto", relative_tolerance=TOLERANCE)
         self.scene, self.step_index, self.device = replace(scene, solver=solver, nworld=1), step_index, device
         self.dynamics = Dynamics(self.scene, device=device)
 
@@ -191,7 +192,8 @@ class _Gradient:
 
     def _prepare(self, sim: Simulation, Q, V, changed) -> Any:
         """Runs a step's stages up to the solve, with room for all contacts; returns the Newton struct."""
-        variant = (sim.R, self.scene.contact.law, "momentum", sim.model.sizes["nconvexpair"] > 0)
+        solver = self.scene.solver
+        variant = (sim.R, self.scene.contact.law, "momentum", solver.linear_solver, sim.model.sizes["nconvexpair"] > 0)
         before = step_stages(*variant)
         before = before[: next(i for i, stage in enumerate(before) if stage.name.startswith("newton"))]
         while True:

@@ -20,7 +20,7 @@ class Case:
 
     Fields:
         name: of the standard scene, or the file as given.
-        scenes: how boxes collide ("faces", "corners") -> the scene and its model; "" where there is no choice.
+        scenes: how boxes collide ("faces", and "corners" or "points") -> the scene and its model; "" where there is no choice.
         boxes: which of them sapsim runs.
         steps: of a run.
     """
@@ -36,6 +36,11 @@ class Case:
     @property
     def nworld(self) -> int:
         return self.scene()[0].nworld
+
+    @property
+    def one_point(self) -> str:
+        """How boxes collide for an engine that gives one point to a pair of shapes."""
+        return next((boxes for boxes in ("corners", "points") if boxes in self.scenes), "")
 
     def scene(self, boxes: str | None = None) -> tuple[Any, Model]:
         """The scene and its model; `boxes` is a wish that a scene without the choice does not hear."""
@@ -75,7 +80,8 @@ def _case(name: str, worlds: int | None, wishes: Wishes, files: dict[str, Any]) 
     overrides = [f"{key}={value}" for key, value in given.items() if value is not None]
     if name in STANDARD:
         standard = STANDARD[name]
-        kinds = ("faces", "corners") if standard.has_boxes else ("",)
+        spheres = "points" if wishes.boxes == "points" else "corners"
+        kinds = ("faces", spheres) if standard.has_boxes else ("",)
         of = {"file": f"{name}.yaml", "overrides": overrides, "allow": standard.folders}
         read = {boxes: loads(standard.text(boxes), **of) for boxes in kinds}
     else:

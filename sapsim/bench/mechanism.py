@@ -5,7 +5,7 @@ Read from the Model that sapsim itself advances, so that masses, frames, start s
 
 import math
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -138,6 +138,18 @@ def mechanism(scene: Any, model: Model) -> Mechanism:
     shapes = _shapes(scene, m)
     chosen = [shapes[i] for i in used]
     return Mechanism(_bodies(scene, model), chosen, pairs, np.asarray(scene.gravity), scene.time_step, scene.contact.law)
+
+
+def at_state(m: Mechanism, model: Model, joint_q: np.ndarray, joint_qd: np.ndarray) -> Mechanism:
+    """The mechanism with another start: joint_q (nq,), joint_qd (nv,), as files hold them."""
+    own = model.arrays
+    inside = np.zeros(model.sizes["nq"])
+    inside[own["coordinate_from"]] = joint_q
+    bodies = []
+    for b, body in enumerate(m.bodies):
+        first = own["body_q_start"][b]
+        bodies.append(replace(body, q=inside[first : first + len(body.q)], v=joint_qd[own["dof_to_body"] == b]))
+    return replace(m, bodies=bodies)
 
 
 def _joint_of_body(model: Model) -> dict[int, int]:

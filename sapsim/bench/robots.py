@@ -3,11 +3,17 @@
 S5       Panda: seven hinges with drives and effort limits, fingers fixed, no collision
 S6quad   Solo-12 on a plane: twelve driven hinges, floating, four feet
 S6hum    MuJoCo's humanoid falls limp on a plane: 27 degrees of freedom, springs, dampers, limits, capsules
+S6humballs  the same with two spheres in the place of each capsule, at its ends: one point to a pair of shapes
 """
 
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sapsim.scene.poses import matrix
 
 LEGS, SEGMENTS = ("FL", "FR", "HL", "HR"), ("SHOULDER", "UPPER_LEG", "LOWER_LEG", "FOOT")
 HINGES = ("HAA", "HFE", "KFE")  # of a leg
@@ -95,3 +101,28 @@ def humanoid_lines(file: Path) -> list[str]:
         "instances:",
         "  humanoid: {model: humanoid}",
     ]
+
+
+def humanoid_ball_lines(file: Path) -> list[str]:
+    """S6humballs, after the header."""
+    from sapsim.scene.read import loads
+
+    header = ["sapsim: 1", "time_step: 0.001", "steps: 1"]
+    materials = ["materials: {m: {}}"]
+    scene = loads("\n".join([*header, *materials, *humanoid_lines(file)]), file="humanoid.yaml", allow=[file.parent])
+    lines = [*humanoid_lines(file)[:-1], "  humanoid:", "    model: humanoid", "    links:"]
+    for link in scene.links:
+        if not any(shape.params for shape in link.shapes):  # the plane
+            continue
+        balls = [ball for shape in link.shapes for ball in _end_balls(shape)]
+        name = link.name.split("/")[-1]
+        lines.append(f"      {name}: {{collision_off: true, collision: [{', '.join(balls)}]}}")
+    return lines
+
+
+def _end_balls(shape: Any) -> list[str]:
+    """A sphere (radius) as it is; of a capsule (radius, length), whose axis is z, the spheres at its two ends."""
+    radius, *length = shape.params
+    p, axis = np.array(shape.X_LG.p), matrix(shape.X_LG.q)[:, 2]
+    ends = [p + sign * 0.5 * along * axis for along in length for sign in (-1, 1)] or [p]
+    return [f"{{sphere: {radius!r}, pose: {{xyz: {end.tolist()}}}, material: m}}" for end in ends]

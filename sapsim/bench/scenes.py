@@ -12,7 +12,8 @@ g = 9.81, friction 0.5, density 1000, 2 s.  Surfaces have k = 1e5 N/m, d = 20 s/
 Boxes can be told to collide by their `faces`, four to eight points a pair, or by `corners`: spheres of 2 mm radius that the
 corners carry, within the box's own surface.  An engine that gives one point to a pair of shapes runs the second; then the
 contacts are the same.  In S2 and S3 only the bottom corners carry them, and they replace the box: it meets nothing but the
-spheres of the cube above it.  In S4 all eight do, and boxes meet one another too, since two edges can cross.
+spheres of the cube above it.  In S4 all eight do, and boxes meet one another too, since two edges can cross; a pair of them has
+several points in sapsim and one in Drake.  `points` leaves those pairs out, so that all contacts are the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +21,16 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sapsim.bench.robots import HUMANOID, PANDA, SOLO, RobotFile, humanoid_lines, panda_lines, solo_lines
+from sapsim.bench.robots import (
+    HUMANOID,
+    PANDA,
+    SOLO,
+    RobotFile,
+    humanoid_ball_lines,
+    humanoid_lines,
+    panda_lines,
+    solo_lines,
+)
 
 G, FRICTION, DENSITY = 9.81, 0.5, 1000.0
 STIFFNESS, DISSIPATION, RELAXATION = 1.0e5, 20.0, 0.01  # of one surface [N/m], [s/m], [s]
@@ -138,25 +148,28 @@ def _model(body: Placed, feet: str) -> list[str]:
     return [*lines, "    joints:", "      weld: {type: fixed, parent: core, child: feet}"]
 
 
-def _filter(bodies: list[Placed], feet: str) -> list[str]:
-    """What cores and feet do not meet: feet meet the world and other boxes' cores, and boxes the world by their feet alone."""
+def _filter(bodies: list[Placed], feet: str, meet: bool) -> list[str]:
+    """What cores and feet do not meet: feet meet the world and other boxes' cores, and boxes the world by their feet alone.
+
+    `meet`: whether boxes that have all feet meet each other, too.
+    """
     cubes = [i for i, body in enumerate(bodies) if body.cube]
     pairs = [(f"b{a}/core", "world") for a in cubes]
     pairs += [(f"b{a}/feet", f"b{b}/feet") for a in cubes for b in cubes if b < a]
     pairs += [(f"b{a}/feet", f"b{b}/core") for a in cubes for b in range(len(bodies)) if not bodies[b].cube]
-    if feet == "bottom":
+    if feet == "bottom" or not meet:
         pairs += [(f"b{a}/core", f"b{b}/core") for a in cubes for b in cubes if b < a]
     return ["filter: [" + ", ".join(f"[{a}, {b}]" for a, b in pairs) + "]"]
 
 
 def bodies_text(bodies: list[Placed], world: list[str], corners: str, boxes: str) -> str:
     """S2 to S4: free bodies over what stands in the world."""
-    feet = corners if boxes == "corners" else "none"
+    feet = "none" if boxes == "faces" else corners
     lines = [*_header(), *world, "models:"]
     for model in {body.model: body for body in bodies}.values():
         lines += _model(model, feet)
     if feet != "none":
-        lines += _filter(bodies, feet)
+        lines += _filter(bodies, feet, boxes != "points")
     lines.append("instances:")
     for i, body in enumerate(bodies):
         pose = f"{{xyz: {list(body.xyz)}, rpy: {list(body.rpy)}}}"
@@ -166,7 +179,7 @@ def bodies_text(bodies: list[Placed], world: list[str], corners: str, boxes: str
 
 @dataclass(frozen=True)
 class Standard:
-    """A standard scene: what it is, whether its bodies have boxes, and its text for `faces` or `corners`.
+    """A standard scene: what it is, whether its bodies have boxes, and its text for `faces`, `corners` or `points`.
 
     `robot` is the file of a package that it reads.
     """
@@ -215,6 +228,7 @@ def _all() -> dict[str, Standard]:
         ("S5", PANDA, panda_lines),
         ("S6quad", SOLO, solo_lines),
         ("S6hum", HUMANOID, humanoid_lines),
+        ("S6humballs", HUMANOID, humanoid_ball_lines),
     ):
         found.append(Standard(name, False, partial(robot_text, robot, lines), robot))
     return {s.name: s for s in found}

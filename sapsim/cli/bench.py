@@ -11,19 +11,19 @@ from sapsim.errors import UsageError
 from sapsim.status import ExitCode
 
 from .messages import note, print_findings, print_json, say
-from .options import Allow, Device, Json, Package, Traceback, packages_of
+from .options import PRECISIONS, Allow, Device, Json, Package, Traceback, packages_of
 from .warp_start import check_device, start_warp, stdout_to_stderr, telling_of_compilation
 
 HELP = """Measure the time of a step, on standard scenes or scene files, beside other engines in the same process.
 
-SCENE is a file, or S1 S2 S3 S4sph20 S4sph50 S4sph100 S4mix20 S4mix50 S4mix100 S5 S6quad S6hum; without any: S1 S2 S3 S4sph20
-S4mix20. S5 and S6quad need the package example-robot-data, S6hum mujoco-warp; without it a scene is left out.
+SCENE is a file, or S1 S2 S3 S4sph20 S4sph50 S4sph100 S4mix20 S4mix50 S4mix100 S5 S6quad S6hum
+S6humballs; without any: S1 S2 S3 S4sph20 S4mix20. S5 and S6quad need the package example-robot-data, S6hum and S6humballs
+mujoco-warp; without it a scene is left out.
 Nothing is recorded. Figures are medians of alternating runs; one whose steps did not all converge is void.
 
 Example: sapsim bench S2 S3 --peers drake,mujoco --worlds 1,16 --steps 1000
 """
-PRECISIONS = ("float64", "float32")
-BOXES = ("faces", "corners")
+BOXES = ("faces", "corners", "points")
 
 
 def command(
@@ -46,12 +46,16 @@ def command(
         float, typer.Option("--rest", metavar="T", min=0.0, help="Advance T seconds first and time the steps that follow.")
     ] = 0.0,
     boxes: Annotated[
-        str, typer.Option("--boxes", metavar="KIND", help="faces, or corners: as Drake's, with spheres in the corners.")
+        str,
+        typer.Option(
+            "--boxes", metavar="KIND", help="faces; corners: as Drake's, with spheres there; points: without pairs of boxes."
+        ),
     ] = "faces",
     device: Device = "auto",
     precision: Annotated[str, typer.Option("--precision", metavar="P", help="float64 or float32.")] = "float64",
     peers: Annotated[
-        str | None, typer.Option("--peers", metavar="NAME,...", help="Engines beside sapsim: drake, mujoco, pinocchio.")
+        str | None,
+        typer.Option("--peers", metavar="NAME,...", help="Engines beside sapsim: drake, mujoco, mujoco_elliptic, pinocchio."),
     ] = None,
     package: Package = None,
     allow: Allow = None,

@@ -6,6 +6,8 @@ import typer
 
 from sapsim.errors import UsageError
 
+PRECISIONS = ("float64", "float32")  # of --precision
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 where there is any warning.")]
 Traceback = Annotated[bool, typer.Option("--traceback", help="Print the traceback of an internal error.")]

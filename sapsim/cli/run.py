@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from sapsim.errors import MachineError, UsageError
-from sapsim.step.precision import FLOORS, for_precision
 
 from .messages import note, print_findings, print_json, report_failure, say
-from .options import Allow, Device, Json, Package, Strict, Traceback, packages_of
+from .options import PRECISIONS, Allow, Device, Json, Package, Strict, Traceback, packages_of
 from .warp_start import build_simulation, check_device, stdout_to_stderr
 
 HELP = """Simulate a scene and write an HDF5 file.
@@ -56,8 +55,8 @@ def command(
     for option, given in later.items():
         if given:
             raise UsageError(f"{option}: {LATER}")
-    if precision not in FLOORS:
-        raise UsageError(f"--precision {precision}: known are {' and '.join(FLOORS)}")
+    if precision not in PRECISIONS:
+        raise UsageError(f"--precision {precision}: known are {' and '.join(PRECISIONS)}")
     if steps is not None and duration is not None:
         raise UsageError("--steps and --duration: give one of the two")
     check_device(device)
@@ -71,7 +70,6 @@ def command(
         *_override("output.every", every),
     ]
     loaded = _load(scene, overrides, check, allow=allow or (), packages=packages_of(package))
-    loaded = for_precision(loaded, precision)
     options = Options(
         output=output or f"{loaded.name}.h5",
         device=device,

@@ -10,7 +10,7 @@ from sapsim.errors import UsageError
 from sapsim.status import ExitCode
 
 from .messages import note, print_findings, print_json, say
-from .options import Allow, Inertia, Json, Package, Traceback, packages_of
+from .options import PRECISIONS, Allow, Inertia, Json, Package, Traceback, packages_of
 from .warp_start import start_warp, stdout_to_stderr, telling_of_compilation
 
 HELP = """Check the dynamics of a scene or a robot's file: identities between RNEA, CRBA, ABA, momenta, energies and forces.
@@ -20,7 +20,6 @@ Exit code 0 where every check passed, 5 where one did not. No collision geometry
 Example: sapsim validate scenes/double_pendulum.yaml --samples 100 --precision float32
 """
 BASES = ("fixed", "floating")
-PRECISIONS = ("float64", "float32")
 WIDE = 130  # [columns] of a terminal that has room for the identities
 
 

@@ -1,6 +1,9 @@
 """Broad phase: which of the pairs that may touch have touching bounds, as an ascending list.
 
-Every lane looks at one contiguous chunk of the pairs, counts, and writes behind the lanes before it, so that the list has the
+The bounds of a pair are the box of the larger shape, along that shape's axes, and the ball of the other.  Before the pairs of
+a run with one second body (model/pair_runs.py), that body as a whole is tested, by its ball.
+
+Every lane looks at one contiguous chunk of the runs, counts, and writes behind the lanes before it, so that the list has the
 pairs' order whatever the number of lanes.
 """
 
@@ -13,15 +16,17 @@ from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = (
-    "shape_body", "shape_p_BG", "shape_R_BG", "shape_radius", "pair_a", "pair_b", "p_WB", "R_WB",
+    "shape_body", "shape_p_BG", "shape_R_BG", "shape_radius", "shape_half", "body_reach",
+    "pair_a", "pair_b", "run_start", "run_body", "p_WB", "R_WB",
     "p_WG", "R_WG", "lane_count", "near_pair", "near_count",
 )  # fmt: skip
-SCALARS = (("nshape", "int"), ("npair", "int"), ("cnear", "int"), ("margin", "real"))
+SCALARS = (("nshape", "int"), ("nrun", "int"), ("cnear", "int"), ("margin", "real"))
 
 
 @cache
 def make(R) -> Stage:
     """The stage `broadphase`; writes p_WG, R_WG, near_pair, near_count (which may exceed cnear)."""
+    real, vec3 = R.t, R.vec3
     struct = make_struct("Broadphase", R, ARRAYS, SCALARS)
 
     @wp.func
@@ -37,23 +42,54 @@ def make(R) -> Stage:
                 s.R_WG[w, i] = R_WB * s.shape_R_BG[w, i]
 
     @wp.func
-    def near(s: struct, w: int, i: int) -> bool:
-        a = s.pair_a[i]
-        b = s.pair_b[i]
-        reach = s.shape_radius[w, a] + s.shape_radius[w, b] + s.margin
-        d = s.p_WG[w, b] - s.p_WG[w, a]
-        return wp.dot(d, d) <= reach * reach
+    def in_box(s: struct, w: int, a: int, d: vec3, near: real) -> bool:
+        """Whether a ball of radius `near` at d from the shape's origin, world axes, reaches its box; walls are thin.
+
+        A box no smaller than the ball about the shape says nothing new.
+        """
+        half = s.shape_half[w, a]
+        if half[0] >= s.shape_radius[w, a]:
+            return True
+        x = wp.transpose(s.R_WG[w, a]) * d
+        return wp.abs(x[0]) <= half[0] + near and wp.abs(x[1]) <= half[1] + near and wp.abs(x[2]) <= half[2] + near
+
+    @wp.func
+    def meets(s: struct, w: int, a: int, d: vec3, radius: real) -> bool:
+        """Whether a ball at d from the shape's origin reaches the bounds of shape a."""
+        near = radius + s.margin
+        reach = s.shape_radius[w, a] + near
+        return wp.dot(d, d) <= reach * reach and in_box(s, w, a, d, near)
 
     @wp.func
     def scan_chunk(s: struct, w: int, lane: int, base: int, write: bool) -> int:
         """Goes through the lane's chunk; counts, or also writes from `base` on: one text for both passes."""
-        chunk = (s.npair + wp.block_dim() - 1) // wp.block_dim()
+        chunk = (s.nrun + wp.block_dim() - 1) // wp.block_dim()
         n = int(0)
-        for i in range(lane * chunk, wp.min((lane + 1) * chunk, s.npair)):
-            if near(s, w, i):
-                if write and base + n < s.cnear:
-                    s.near_pair[w, base + n] = i
-                n += 1
+        for k in range(lane * chunk, wp.min((lane + 1) * chunk, s.nrun)):
+            first = s.run_start[k]
+            end = s.run_start[k + 1]
+            a = s.pair_a[first]
+            p_WA = s.p_WG[w, a]
+            radius = s.shape_radius[w, a]
+            body = s.run_body[k]
+            if body >= 0:
+                if not meets(s, w, a, s.p_WB[w, body] - p_WA, s.body_reach[w, body]):
+                    end = first
+            for i in range(first, end):
+                b = s.pair_b[i]
+                d = s.p_WG[w, b] - p_WA
+                other = s.shape_radius[w, b]
+                reach = radius + other + s.margin
+                if wp.dot(d, d) <= reach * reach:
+                    near = bool(False)
+                    if radius >= other:
+                        near = in_box(s, w, a, d, other + s.margin)
+                    else:
+                        near = in_box(s, w, b, d, radius + s.margin)
+                    if near:
+                        if write and base + n < s.cnear:
+                            s.near_pair[w, base + n] = i
+                        n += 1
         return n
 
     @wp.func

@@ -125,6 +125,7 @@ class ShapeKind:
         volume (params) -> [m^3], or None where the shape has none.
         unit_inertia (params) -> principal moments per unit mass about the centre [m^2], three numbers.
         radius (size) -> radius of a ball about the shape's origin that holds it [m]; inf for unbounded shapes.
+        half (size) -> half lengths of a box about the origin, along the shape's axes, that holds it [m].
         com (params) -> its centre of volume in its frame [m].
         written: whether scene files name it; False for what only a mesh becomes.
         convex: (R, Hulls, Scratch) -> ConvexFuncs of a bounded convex shape (kinds/convexity.py); None for others.
@@ -136,6 +137,7 @@ class ShapeKind:
     volume: Callable[[tuple[float, ...]], float | None]
     unit_inertia: Callable[[tuple[float, ...]], tuple[float, float, float] | None]
     radius: Callable[[tuple[float, float, float]], float]
+    half: Callable[[tuple[float, float, float]], tuple[float, float, float]]
     keys: tuple[str, ...] = ()
     com: Callable[[tuple[float, ...]], tuple[float, float, float]] = lambda params: (0.0, 0.0, 0.0)
     written: bool = True

@@ -13,6 +13,8 @@ from sapsim.linalg.island import Island
 from sapsim.math.bits import bit, lowest_bit, popcount
 from sapsim.math.block import barrier
 
+GONE = 2147483647  # the degree of a node that is eliminated
+
 
 def make_elimination(struct):
     """wp.func symbolic(s, w, lane, island) -> number of 3x3 blocks that the factor needs; the lists are whole where it fits."""
@@ -30,23 +32,23 @@ def make_elimination(struct):
                     o = s.tree_part[w, other] - first
                     at = p * s.words + o // 64
                     s.edge[w, at] = s.edge[w, at] | bit(o % 64)
-            s.part_rank[w, p] = -1
+            degree = int(0)
+            for j in range(words):
+                degree += popcount(s.edge[w, p * s.words + j])
+            s.part_degree[w, p] = degree
 
     @wp.func
-    def least_degree(s: struct, w: int, island: Island, words: int) -> int:
+    def least_degree(s: struct, w: int, island: Island) -> int:
         """The remaining node with the fewest neighbours."""
         best = int(-1)
-        best_degree = int(2147483647)
+        best_degree = int(wp.static(GONE))
         for p in range(island.tree, island.tree_end):
-            if s.part_rank[w, p] < 0:
-                degree = int(0)
-                for j in range(words):
-                    degree += popcount(s.edge[w, p * s.words + j])
-                if degree < best_degree:
-                    best = p
-                    best_degree = degree
-                    if degree == 0:
-                        return best
+            degree = s.part_degree[w, p]
+            if degree < best_degree:
+                best = p
+                best_degree = degree
+                if degree == 0:
+                    return best
         return best
 
     @wp.func
@@ -58,6 +60,7 @@ def make_elimination(struct):
                 i = 64 * j + lowest_bit(rest)
                 rest = rest & (rest - wp.uint64(1))
                 if i % wp.block_dim() == lane:
+                    degree = int(0)
                     for x in range(words):
                         at = (first + i) * s.words + x
                         row = s.edge[w, at] | s.edge[w, m * s.words + x]
@@ -66,77 +69,87 @@ def make_elimination(struct):
                         if x == (m - first) // 64:
                             row = row & (~bit((m - first) % 64))
                         s.edge[w, at] = row
+                        degree += popcount(row)
+                    s.part_degree[w, first + i] = degree
 
     @wp.func
-    def list_trees(s: struct, w: int, island: Island, words: int, e: int, first: int) -> int:
-        """Trees with rows in column e, by rank, from place `first` of column_part; returns the place behind the last."""
-        end = first
-        c = s.part_order[w, e]
-        for j in range(words):
-            rest = s.edge[w, c * s.words + j]
-            while rest != wp.uint64(0):
-                p = island.tree + 64 * j + lowest_bit(rest)
-                rest = rest & (rest - wp.uint64(1))
-                if end < s.chess:
-                    x = end
-                    rank = s.part_rank[w, p]
-                    while x > first and s.part_rank[w, s.column_part[w, wp.max(x - 1, 0)]] > rank:
-                        s.column_part[w, x] = s.column_part[w, x - 1]
-                        x -= 1
-                    s.column_part[w, x] = p
-                end += 1
-        return end
-
-    @wp.func
-    def list_columns(s: struct, w: int, island: Island, words: int) -> int:
-        """Columns with their rows and storage; returns the number of blocks, the lists being cut off at `chess` entries."""
+    def count_columns(s: struct, w: int, island: Island, words: int) -> int:
+        """Starts of the columns, of their rows and their storage, and the number of columns that hold each tree; returns the
+        number of blocks."""
         blocks = int(0)
         trees = int(0)
         rows = int(0)
         last = island.tree_end
+        for p in range(island.tree, last + 1):
+            s.left_start[w, p] = 0
         for e in range(island.tree, last):
-            t = s.part_tree[w, s.part_order[w, e]]
+            c = s.part_order[w, e]
+            t = s.part_tree[w, c]
             nb = s.tree_block_start[t + 1] - s.tree_block_start[t]
             s.column_start[w, e] = trees
             s.row_start[w, e] = rows
             s.column_base[w, e] = blocks
-            trees = list_trees(s, w, island, words, e, trees)
-            for x in range(s.column_start[w, e], wp.min(trees, s.chess)):
-                i = s.part_tree[w, s.column_part[w, x]]
-                s.column_row[w, x] = rows
-                for block in range(s.tree_block_start[i], s.tree_block_start[i + 1]):
-                    if rows < s.chess:
-                        s.row_block[w, rows] = block
-                    rows += 1
+            for j in range(words):
+                rest = s.edge[w, c * s.words + j]
+                while rest != wp.uint64(0):
+                    p = island.tree + 64 * j + lowest_bit(rest)
+                    rest = rest & (rest - wp.uint64(1))
+                    t = s.part_tree[w, p]
+                    s.left_start[w, p + 1] = s.left_start[w, p + 1] + 1
+                    rows += s.tree_block_start[t + 1] - s.tree_block_start[t]
+                    trees += 1
             blocks += nb * (nb + rows - s.row_start[w, e])
         s.column_start[w, last] = trees
         s.row_start[w, last] = rows
         return wp.max(blocks, wp.max(rows, trees))
 
     @wp.func
-    def list_left(s: struct, w: int, island: Island):
-        """For each tree the earlier columns that hold rows of it, in elimination order: the lists transposed."""
+    def list_left(s: struct, w: int, island: Island, words: int):
+        """For each tree the earlier columns that hold rows of it, in elimination order."""
         first = island.tree
         last = island.tree_end
-        for p in range(first, last + 1):
-            s.left_start[w, p] = 0
-        for x in range(s.column_start[w, last]):
-            p = s.column_part[w, x]
-            s.left_start[w, p + 1] = s.left_start[w, p + 1] + 1
         for p in range(first, last):
             s.left_start[w, p + 1] = s.left_start[w, p] + s.left_start[w, p + 1]
+        total = s.left_start[w, last]
         for f in range(last - first):
             e = last - 1 - f
-            for x in range(s.column_start[w, e], s.column_start[w, e + 1]):
-                p = s.column_part[w, x]
-                at = s.left_start[w, p + 1] - 1
-                s.left_column[w, at] = e
-                s.left_row[w, at] = s.column_row[w, x]
-                s.left_start[w, p + 1] = at
+            c = s.part_order[w, e]
+            for j in range(words):
+                rest = s.edge[w, c * s.words + j]
+                while rest != wp.uint64(0):
+                    p = first + 64 * j + lowest_bit(rest)
+                    rest = rest & (rest - wp.uint64(1))
+                    at = s.left_start[w, p + 1] - 1
+                    s.left_column[w, at] = e
+                    s.left_start[w, p + 1] = at
         # every end has moved down to its start: put the ends back
         for p in range(first, last):
             s.left_start[w, p] = s.left_start[w, p + 1]
-        s.left_start[w, last] = s.column_start[w, last]
+        s.left_start[w, last] = total
+
+    @wp.func
+    def list_rows(s: struct, w: int, island: Island):
+        """Trees with rows in a column, by rank, and the rows: trees are appended to their columns in elimination order."""
+        for e in range(island.tree, island.tree_end):
+            s.part_degree[w, e] = s.column_start[w, e]  # the next free place of column e: degrees have been used
+        for f in range(island.tree, island.tree_end):
+            p = s.part_order[w, f]
+            t = s.part_tree[w, p]
+            start = s.tree_block_start[t]
+            nb = s.tree_block_start[t + 1] - start
+            for y in range(s.left_start[w, p], s.left_start[w, p + 1]):
+                e = s.left_column[w, y]
+                x = s.part_degree[w, e]
+                row = s.row_start[w, e]
+                if x > s.column_start[w, e]:
+                    before = s.part_tree[w, s.column_part[w, x - 1]]
+                    row = s.column_row[w, x - 1] + s.tree_block_start[before + 1] - s.tree_block_start[before]
+                s.part_degree[w, e] = x + 1
+                s.column_part[w, x] = p
+                s.column_row[w, x] = row
+                s.left_row[w, y] = row
+                for q in range(nb):
+                    s.row_block[w, row + q] = start + q
 
     @wp.func
     def cross_places(s: struct, w: int, lane: int, island: Island):
@@ -169,17 +182,19 @@ def make_elimination(struct):
         adjacency(s, w, lane, island, words)
         barrier()
         for e in range(first, island.tree_end):
-            m = least_degree(s, w, island, words)
+            m = least_degree(s, w, island)
             barrier()
             join_neighbours(s, w, lane, first, words, m)
             if lane == 0:
                 s.part_order[w, e] = m
                 s.part_rank[w, m] = e
+                s.part_degree[w, m] = wp.static(GONE)
             barrier()
         if lane == 0:
-            blocks = list_columns(s, w, island, words)
+            blocks = count_columns(s, w, island, words)
             if blocks <= s.chess:
-                list_left(s, w, island)
+                list_left(s, w, island, words)
+                list_rows(s, w, island)
             s.need[w, 2] = wp.max(s.need[w, 2], blocks)
             s.solve_int[w, 4] = blocks
         barrier()

@@ -22,7 +22,6 @@ class Real:
         np: the NumPy scalar type.
         eps: unit round-off spacing of 1.0.
         soft: soft norm of the friction cone (sap_formulas 3.1), an impulse scale [N s].
-        line_search: relative tolerance of the exact line search.
     """
 
     name: str
@@ -38,7 +37,11 @@ class Real:
     np: Any
     eps: float
     soft: float
-    line_search: float
+
+    @property
+    def wide(self) -> "Real":
+        """The bundle in which a solve keeps what its convergence hangs on (docs/conventions.md, float32): float64."""
+        return real("float64")
 
 
 @cache
@@ -62,5 +65,4 @@ def real(name: str) -> Real:
         np=np.dtype(name).type,
         eps=float(np.finfo(name).eps),
         soft=1.0e-7,
-        line_search=1.0e-8 if name == "float64" else 1.0e-4,
     )

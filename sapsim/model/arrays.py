@@ -17,6 +17,8 @@ from sapsim.model.fields import FIELDS, Field
 def warp_type(type_: str, R: Real) -> Any:
     """The Warp type of a field's type name in a precision."""
     type_ = type_.split("@")[0]
+    if type_.startswith("wide."):
+        return warp_type(type_.removeprefix("wide."), R.wide)
     plain = {"int": wp.int32, "wp.int64": wp.int64, "uint64": wp.uint64, "vec2i": wp.vec2i, "real": R.t}
     return plain.get(type_) or getattr(R, type_)
 

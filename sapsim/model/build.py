@@ -10,6 +10,7 @@ from sapsim.model.hulls import place_hulls
 from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.link_tree import link_tree
 from sapsim.model.material_pairs import MaterialPair, find_material_pairs
+from sapsim.model.pair_runs import find_runs
 from sapsim.model.pairs import PairTable, find_pairs, in_convex_stage
 from sapsim.model.ties import most_entries
 from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
@@ -70,6 +71,7 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     arrays |= channels.arrays()
     pairs = find_pairs(scene, groups, shapes, shape_link, arrays["shape_body"])
     arrays["pair_a"], arrays["pair_b"], arrays["pair_kind"] = pairs.a, pairs.b, pairs.kind
+    arrays |= find_runs(arrays)
     arrays["pair_material"], material_pairs = find_material_pairs(shapes, pairs.a, pairs.b)
     sizes = _sizes(arrays, external) | factor_sizes | _recorded_sizes(scene, material_pairs)
     sizes |= {"nconstraint": len(constraints.names)}
@@ -247,6 +249,8 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
     arrays["shape_p_BG"] = _rows([X.p for X in poses], (3,))
     arrays["shape_R_BG"] = _rows([matrix(X.q) for X in poses], (3, 3))
     arrays["shape_radius"] = _rows([k.radius(size) for k, size in zip(kinds, sizes, strict=True)])
+    halves = [s.hull.half if s.hull is not None else k.half(size) for s, k, size in zip(shapes, kinds, sizes, strict=True)]
+    arrays["shape_half"] = _rows(halves, (3,))
     arrays["shape_material"] = _rows(
         [
             (m.stiffness, m.dissipation, m.relaxation_time, m.friction)
@@ -346,6 +350,7 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "neffort": len(arrays["effort_input"]),
         "nshape": len(arrays["shape_body"]),
         "npair": len(arrays["pair_a"]),
+        "nrun": len(arrays["run_body"]),
         "nhull": len(arrays["hull_vertex_start"]) - 1,
         "nhullvertex": arrays["hull_vertex"].shape[1],
         "nhullface": arrays["hull_normal"].shape[1],

@@ -35,7 +35,8 @@ Generated from `sapsim/model/fields.py` by `python -m sapsim.model.document`; do
 Sizes: `nbody`, `ntree`, `nlink`, `nshape`, `npair` count entities; `nq`, `nv` coordinates and velocities in the order of
 files; `ndof` degrees of freedom with every tree padded to a multiple of three, `nblock` = `ndof` / 3; sizes that start with `c`
 are room for what a step finds, and grow between blocks of steps. `real` is the run's precision; `vec3`, `mat33`, ... are Warp
-types over it; `vec3@x` is array `x` seen in blocks of three. Frames are written as in [conventions.md](conventions.md).
+types over it, those after `wide.` over float64 in either precision; `vec3@x` is array `x` seen in blocks of three. Frames are
+written as in [conventions.md](conventions.md).
 """
 
 

@@ -8,7 +8,7 @@ Groups:
 
 Internal order of velocities: every tree's degrees of freedom are padded to a multiple of three, so that linear algebra
 runs on 3x3 blocks.  `ndof` counts padded entries, `nblock` = ndof / 3; a padded entry has velocity zero, a unit diagonal in A
-and no part in any norm.  A type "vec3@x" is array x seen as blocks of three.
+and no part in any norm.  A type "vec3@x" is array x seen as blocks of three; "wide.vec3" is one over R.wide (math/real.py).
 Frames follow monogram notation (docs/conventions.md): T is a tree's reference point, its mass centre, with world axes.
 """
 
@@ -89,6 +89,8 @@ hull_corner       | nhullcorner | int | - | - | build | vertex of a corner, numb
 hull_edge         | nhullcorner | int | - | - | build | edge from it to the next corner, numbered within the hull
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted)
 pair_b            | npair    | int | -  | - | build | second shape
+run_start         | nrun+1   | int | -  | - | build | pairs of a run, which have one first shape (model/pair_runs.py)
+run_body          | nrun     | int | -  | - | build | body of all second shapes of a run, -1 = several
 pair_kind         | npair    | int | -  | - | build | 2 code of the pair kind + 1 where it takes the shapes in the other order
 pair_material     | npair    | int | -  | - | build | which two materials meet in the pair (model/material_pairs.py)
 link_body         | nlink    | int | -  | - | build | moving body a link belongs to, -1 = fixed in the world
@@ -156,6 +158,8 @@ shape_size     | nshape  | vec3  | m       | -  | build | sizes of the shape, as
 shape_p_BG     | nshape  | vec3  | m       | B  | build | shape frame on the body
 shape_R_BG     | nshape  | mat33 | -       | B  | build | its orientation
 shape_radius   | nshape  | real  | m       | -  | build | radius of a ball about Go that holds the shape
+shape_half     | nshape  | vec3  | m       | G  | build | half lengths of a box about Go that holds the shape, with some slack
+body_reach     | nbody   | real  | m       | -  | build | radius of a ball about Bo that holds the body's shapes
 shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissipation, relaxation time, friction
 hull_vertex    | nhullvertex | vec3 | m    | G  | build | vertices of convex hulls
 hull_normal    | nhullface | vec3  | -       | G  | build | outward normals of their faces
@@ -249,41 +253,46 @@ part_start     | ntree+1 | int   | -      | - | participants | contact sides of 
 part_side      | cside   | int   | -      | - | participants | 2 contact + side, in order of the contacts
 nactive        |         | int   | -      | - | participants | active scalar constraint rows
 active_constraint | nscalar | int | -     | - | participants | those rows by island, ascending
-v_next         | ndof    | real  | m/s, rad/s | - | newton  | velocity at the end of the step
-v_next_b       | nblock  | vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
-vc             | citem   | vec3 | m/s    | C | newton      | contact velocity
-dvc            | citem   | vec3 | m/s    | C | newton      | its change along the search direction
-gamma          | citem   | vec3 | N s    | C | newton      | impulse on B
+v_next         | ndof    | wide.real  | m/s, rad/s | - | newton  | velocity at the end of the step
+v_next_b       | nblock  | wide.vec3@v_next | m/s, rad/s | - | newton | v_next in blocks
+vc             | citem   | wide.vec3 | m/s    | C | newton      | contact velocity
+dvc            | citem   | wide.vec3 | m/s    | C | newton      | its change along the search direction
+gamma          | citem   | wide.vec3 | N s    | C | newton      | impulse on B
 G              | citem   | mat33 | kg    | C | newton      | Hessian of the contact's cost
-constraint_vc  | nscalar | real | m/s, rad/s | - | newton | velocity of an active row
-constraint_dvc | nscalar | real | m/s, rad/s | - | newton | its change along the search direction
-constraint_gamma | nconstraint | real | N s, N m s | - | newton | impulse of a row, zero where it is not active
+constraint_vc  | nscalar | wide.real | m/s, rad/s | - | newton | velocity of an active row
+constraint_dvc | nscalar | wide.real | m/s, rad/s | - | newton | its change along the search direction
+constraint_gamma | nconstraint | wide.real | N s, N m s | - | newton | impulse of a row, zero where it is not active
 constraint_G   | nscalar | real | A | - | newton   | second derivative of an active row's cost
 reaction       | nreaction | vec6 | N m, N | L at Lo | reactions | what the joint of a link puts on it, in steps that end in a row
-grad           | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
-momentum       | nblock  | vec3  | N s, N m s | - | newton  | A (v - v_star)
+grad           | nblock  | wide.vec3  | N s, N m s | - | newton  | A (v - v_star) - J' gamma
+momentum       | nblock  | wide.vec3  | N s, N m s | - | newton  | A (v - v_star)
 Av_star        | nblock  | vec3  | N s, N m s | - | newton  | A v_star
-Adv            | nblock  | vec3  | N s, N m s | - | newton  | A dv
+Adv            | nblock  | wide.vec3  | N s, N m s | - | newton  | A dv
 dv             | nblock  | vec3  | m/s, rad/s | - | newton  | search direction
-part_sum       | ntree   | vec4  | J      | - | newton      | partial sums of the trees
-lane_sum       | nsum    | vec3  | J      | - | newton      | partial sums of contacts and constraints, 32 of them
+part_sum       | ntree   | wide.vec4  | J      | - | newton      | partial sums of the trees
+lane_sum       | nsum    | wide.vec3  | J      | - | newton      | partial sums of contacts and constraints, 32 of them
 edge           | nedge   | uint64 | -     | - | newton      | elimination graph, a row of bits to a tree
+part_degree    | ntree   | int   | -      | - | newton      | neighbours that are left; then the next free place of a column
 part_order     | ntree   | int   | -      | - | newton      | elimination order
 part_rank      | ntree   | int   | -      | - | newton      | place in it
 column_start   | ntree+1 | int   | -      | - | newton      | trees with rows below the diagonal of an elimination column
 column_part    | chess   | int   | -      | - | newton      | those trees, in elimination order
 column_row     | chess   | int   | -      | - | newton      | first of the tree's rows in row_block
-row_start      | ntree+1 | int   | -      | - | newton      | 3x3 block rows below the diagonal tree of a column
-row_block      | chess   | int   | -      | - | newton      | their blocks of degrees of freedom, in elimination order
-row_at         | nblock  | int   | -      | - | newton      | place of a block row in the column at work
+row_start      | ntree+1 | int   | -      | - | newton      | 3x3 block rows below the diagonal tree of a column; of packed blocks the first row of a tree
+row_block      | chess   | int   | -      | - | newton      | their blocks of degrees of freedom, in elimination order; those of all rows of packed blocks
+row_at         | nblock  | int   | -      | - | newton      | place of a block row in the column at work, or in packed blocks
 left_start     | ntree+1 | int   | -      | - | newton      | earlier columns with rows of a tree
 left_column    | chess   | int   | -      | - | newton      | those columns, in elimination order
 left_row       | chess   | int   | -      | - | newton      | first of the tree's rows there, in row_block
-column_base    | ntree   | int   | -      | - | newton      | first block of a column in H
+column_base    | ntree   | int   | -      | - | newton      | first block of a column, or of a tree's packed blocks, in H
 contact_cross  | citem   | vec2i | -      | - | newton      | side whose tree is eliminated first; first row of the other's tree in row_block
-H              | chess   | mat33 | A      | - | newton      | Hessian blocks, then their Cholesky factor
+H              | chess   | mat33 | A      | - | newton      | Hessian blocks, then their Cholesky factor: in columns of elimination, or packed lower (linalg/packed_cholesky.py)
 H_inv          | nblock  | mat33 | A^-0.5 | - | newton      | inverses of the factor's diagonal blocks
-solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations
+cg_residual    | nblock  | vec3  | N s, N m s | - | newton  | -grad - H dv, of a solve by conjugate gradients
+cg_scaled      | nblock  | vec3  | m/s, rad/s | - | newton  | that times the inverse of the preconditioner
+cg_direction   | nblock  | vec3  | m/s, rad/s | - | newton  | its search direction
+forcing        |         | wide.vec2 | -, J^0.5 | - | newton    | forcing term of the solve before, and the residual that it had
+solve_int      | nsolve_int | int | -   | - | newton      | status bits; 1 optimality reached + 2 cost reached; Newton and line-search iterations; [6], [7]: iterations of linear solves, of an island and the most
 solve_real     | nmerged_real | real | J^0.5, J | - | newton | residual ||D grad||, its scale, cost; D = diag(A)^-1/2
 need           | nneed   | int   | -      | - | newton      | most near pairs, contacts and Hessian blocks asked for
 total          | ntotal  | wp.int64 | -   | - | counters    | counters over the run (step/record.py)

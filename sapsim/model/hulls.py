@@ -8,16 +8,16 @@ import numpy as np
 def place_hulls(shapes: list[Any]) -> tuple[dict[str, np.ndarray], list[tuple[float, ...]]]:
     """The hull_* arrays (fields.py), and the params of every shape: its own, or (index of its hull, radius, 0)."""
     hulls: list[Any] = []
-    place: dict[int, int] = {}
+    place: dict[Any, int] = {}
     params = []
     for shape in shapes:
         if shape.hull is None:
             params.append(shape.params)
             continue
-        if id(shape.hull) not in place:
-            place[id(shape.hull)] = len(hulls)
+        if shape.hull not in place:
+            place[shape.hull] = len(hulls)
             hulls.append(shape.hull)
-        params.append((float(place[id(shape.hull)]), shape.hull.radius, 0.0))
+        params.append((float(place[shape.hull]), shape.hull.radius, 0.0))
     return hull_arrays(hulls), params
 
 

@@ -17,7 +17,7 @@ Expect = Any  # sapsim.scene.spec.Expect: record does not import scene
 
 AXES = {"x": 0, "y": 1, "z": 2}
 CONTACT = ("contact_force", "contact_count", "depth_max")
-SOLVER = ("converged_fraction",)
+SOLVER = ("converged_fraction", "iterations_mean", "iterations_max")
 REACTION = ("reaction_force", "reaction_torque")
 CHANNELS = {"energy": "energy"} | dict.fromkeys(CONTACT, "contacts") | dict.fromkeys(SOLVER, "solver")
 CHANNELS |= dict.fromkeys(REACTION, "reactions")
@@ -233,9 +233,23 @@ def _reaction(first: int) -> Callable:
 
 def _converged_fraction(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarray:
     """Fraction of the rows from the first step to the row that converged; with `at: all`, that of the whole run."""
-    converged = run.rows_of("solver/converged")[1:]
-    fraction = np.cumsum(converged, axis=0) / np.arange(1, len(converged) + 1)[:, None]
+    fraction = _running_mean(run.rows_of("solver/converged")[1:])
     return np.repeat(fraction[-1:], len(rows), axis=0) if entry.at == "all" else fraction[rows - 1]
+
+
+def _iterations(accumulate: Callable) -> Callable:
+    """Newton iterations of the rows from the first step to the row, put together; with `at: all`, those of the whole run."""
+
+    def values(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarray:
+        found = accumulate(run.rows_of("solver/iterations")[1:])
+        return np.repeat(found[-1:], len(rows), axis=0) if entry.at == "all" else found[rows - 1]
+
+    return values
+
+
+def _running_mean(values: np.ndarray) -> np.ndarray:
+    """Means (R, W) of the rows up to each."""
+    return np.cumsum(values, axis=0) / np.arange(1, len(values) + 1)[:, None]
 
 
 def _energy(run: Run, entry: Expect, axis: str, rows: np.ndarray) -> np.ndarray:
@@ -254,6 +268,8 @@ QUANTITIES: dict[str, Callable[[Run, Expect, str, np.ndarray], np.ndarray]] = {
     "contact_count": _contact_count,
     "depth_max": _depth_max,
     "converged_fraction": _converged_fraction,
+    "iterations_mean": _iterations(_running_mean),
+    "iterations_max": _iterations(lambda values: np.maximum.accumulate(values, axis=0)),
     "reaction_torque": _reaction(0),
     "reaction_force": _reaction(3),
     "energy": _energy,

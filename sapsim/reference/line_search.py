@@ -12,7 +12,8 @@ EXACT_MAX_ITERATIONS = 100
 ARMIJO = 1.0e-4
 SHRINK = 0.8
 BACKTRACKING_MAX_ITERATIONS = 40
-SLOP = 1000.0 * np.finfo(float).eps
+EPS = np.finfo(float).eps
+SLOP = 1000.0 * EPS
 
 
 def exact_line_search(line, solver) -> tuple[float, int, bool]:
@@ -42,7 +43,8 @@ def _root(function, upper: float, f_upper: float, guess: float) -> tuple[float, 
     x, dx, dx_before = guess, upper, upper
     for evaluations in range(1, EXACT_MAX_ITERATIONS + 1):
         f, df = function(x)
-        if abs(dx) < EXACT_TOLERANCE * guess or abs(f) < EXACT_TOLERANCE:
+        # a few ulp of alpha are the least that a step can tell, however small the guess was
+        if abs(dx) < max(EXACT_TOLERANCE * guess, 4.0 * EPS * x) or abs(f) < EXACT_TOLERANCE:
             return x, evaluations, True
         low, high = (x, high) if f < 0.0 else (low, x)
         newton_is_slow = 2.0 * abs(f) > abs(dx_before * df)

@@ -11,6 +11,7 @@ from types import ModuleType
 from sapsim.errors import SceneError
 from sapsim.kinds.base import registry
 from sapsim.scene.actuators import bounded
+from sapsim.scene.built_shapes import build_shapes
 from sapsim.scene.formats import model_formats
 from sapsim.scene.grammar import Section
 from sapsim.scene.inertia_policy import POLICIES, settle_inertias
@@ -24,7 +25,6 @@ from sapsim.scene.report import Report, listing
 from sapsim.scene.resolved import resolved_text
 from sapsim.scene.sources import sources_of_model
 from sapsim.scene.spec import WORLD, Actuator, Joint, Link, Material, Scene, Shape, UnbuiltShape, Where
-from sapsim.scene.unused import check_shapes
 from sapsim.scene.xml_tree import parse_xml
 from sapsim.scene.yaml_loader import MAX_BYTES
 
@@ -105,8 +105,7 @@ def _read(path: Path, base: str | None, packages: Mapping[str, str | Path], iner
     )
     scene = settle_inertias(scene, report)
     check_masses(scene, report)
-    check_shapes(scene.links, False, report)
-    return scene
+    return build_shapes(scene, False, report)
 
 
 def _format_of(path: Path, formats: Mapping[str, ModuleType]) -> ModuleType | None:

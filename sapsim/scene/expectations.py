@@ -25,7 +25,7 @@ QUANTITIES = {
     ),
     "joint": ("q", "qd", *_xyz("reaction_force"), *_xyz("reaction_torque")),
     "world": (*_xyz("contact_force"), "contact_count", "depth_max", "energy"),
-    "solver": ("converged_fraction",),
+    "solver": ("converged_fraction", "iterations_mean", "iterations_max"),
 }
 
 

@@ -10,10 +10,11 @@ from sapsim.kinds.base import registry
 from sapsim.scene.grammar import Section
 from sapsim.scene.poses import as_vec3, matrix
 from sapsim.scene.report import Report
-from sapsim.scene.spec import Inertial, Mat33, Pose, Shape, Where
+from sapsim.scene.spec import Inertial, Mat33, Pose, Shape, Vec3, Where
 
 # How far a principal moment may exceed the sum of the other two, relative to that sum (contract 1.7).
 TRIANGLE_TOLERANCE = 1.0e-5
+HEAVY = 1.0e5  # [kg] mass of a mesh that is probably in another unit
 # Stands for a mass that could not be read: no check fires on it, and the scene is refused for the fault already found.
 UNKNOWN = Inertial(mass=math.nan)
 
@@ -88,25 +89,22 @@ def impossible(inertia: np.ndarray, round_off: float = 0.0) -> str:
     return ""
 
 
+def _solid(shape: Shape) -> tuple[float, Vec3, np.ndarray] | None:
+    """Volume [m^3], its centre [m] and moments per unit mass about that [m^2], in the shape's frame; None without a volume."""
+    if shape.mesh is not None:
+        own = shape.mesh.solid()
+        return None if own is None else (own.mass, own.com, np.asarray(own.inertia) / own.mass)
+    if shape.hull is not None:
+        volume, com, moments = shape.hull.volume_properties()
+        return volume, as_vec3(com), moments
+    kind = registry("shapes")[shape.kind]
+    volume = kind.volume(shape.params)
+    return None if volume is None else (volume, kind.com(shape.params), np.diag(kind.unit_inertia(shape.params)))
+
+
 def solids(shapes: Sequence[Shape]) -> bool:
     """Whether there are shapes, and all of them have a volume."""
-    return bool(shapes) and all(_volume(s) is not None for s in shapes)
-
-
-def _volume(shape: Shape) -> float | None:
-    """[m^3]; None where the shape has none."""
-    if shape.hull is not None:
-        return shape.hull.volume_properties()[0]
-    return registry("shapes")[shape.kind].volume(shape.params)
-
-
-def _unit_inertial(shape: Shape) -> tuple[tuple[float, float, float], np.ndarray]:
-    """Centre of volume [m] and inertia per unit mass about it [m^2], in the shape's frame."""
-    if shape.hull is not None:
-        _, centre, inertia = shape.hull.volume_properties()
-        return as_vec3(centre), inertia
-    kind = registry("shapes")[shape.kind]
-    return kind.com(shape.params), np.diag(kind.unit_inertia(shape.params))
+    return bool(shapes) and all(_solid(s) is not None for s in shapes)
 
 
 def from_shapes(shapes: Sequence[Shape], *, mass: float | None = None, density: float | None = None) -> Inertial | None:
@@ -114,16 +112,15 @@ def from_shapes(shapes: Sequence[Shape], *, mass: float | None = None, density: 
 
     Shapes that overlap count twice, as in every composite of volumes.
     """
-    volumes = [_volume(s) for s in shapes]
-    if not volumes or any(v is None for v in volumes):
+    found = [_solid(s) for s in shapes]
+    if not found or any(s is None for s in found):
         return None
     if density is None:
-        density = mass / sum(volumes)
+        density = mass / sum(volume for volume, _, _ in found)
     parts = []
-    for shape, volume in zip(shapes, volumes, strict=True):
+    for shape, (volume, com, moments) in zip(shapes, found, strict=True):
         m = density * volume
-        com, inertia = _unit_inertial(shape)
-        parts.append((Inertial(m, com, as_mat33(inertia * m)), shape.X_LG))
+        parts.append((Inertial(m, com, as_mat33(moments * m)), shape.X_LG))
     if len(parts) == 1 and shapes[0].X_LG == Pose():
         own = parts[0][0]
         return own if mass is None else Inertial(mass, own.com, own.inertia)
@@ -171,11 +168,19 @@ def _inertial_of_shapes(given: Section, shapes: Sequence[Shape], where: Where, r
     if given.get("mass") == 0.0:
         return Inertial()
     found = from_shapes(shapes, mass=given.get("mass"), density=given.get("density"))
+    meshes = [s.mesh.source for s in shapes if s.mesh is not None]
+    if found is None and any(source.failed for source in meshes):
+        for source in meshes:
+            source.tell_failure()
+        return UNKNOWN
     if found is None:
         what = "a plane has none" if shapes else "there is none"
         text = f"inertia is to come from the volumes of the collision shapes, and {what}"
         report.error(where, "missing-inertia", text, "give mass, com and inertia")
         return UNKNOWN
+    if meshes and found.mass > HEAVY and "density" in given:
+        text = f"a mesh of this density weighs {found.mass:.6g} kg"
+        report.warn(given.where("density"), "probable-unit", text, "a mesh in millimetres needs scale 0.001")
     return found
 
 

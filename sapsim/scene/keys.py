@@ -7,6 +7,7 @@ are those of the dataclasses in `spec.py`.  `Later` marks what the contract name
 from sapsim.kinds.base import ShapeKind, registry
 from sapsim.scene.constraint_keys import CONSTRAINT
 from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
+from sapsim.scene.mesh_keys import MESH, MESH_KEY, MESH_USE
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
 from sapsim.scene.series_keys import CSV as CSV  # the page and the schema name what stands here
 from sapsim.scene.series_keys import NUMBER_SERIES, VECTOR_SERIES
@@ -55,7 +56,8 @@ def _lengths(kind: ShapeKind) -> Type:
 def _shape_keys() -> dict[str, Key]:
     built = {name: kind for name, kind in registry("shapes").items() if kind.written}
     names = _SHAPES + tuple(n for n in built if n not in _SHAPES)
-    return {n: Key(_lengths(built[n]) if n in built else Later(), "shape, lengths in m") for n in names}
+    keys = {n: Key(_lengths(built[n]) if n in built else Later(), "shape, lengths in m") for n in names}
+    return {**keys, MESH_KEY: Key(MESH, "shape of a file")}
 
 
 SHAPE_KEYS = tuple(_shape_keys())
@@ -98,9 +100,9 @@ SOLVER = Record(
         "relative_tolerance": Key(_not_negative, "of the larger of momentum and impulse"),
         "cost_absolute_tolerance": Key(_not_negative, "of the decrease of the cost [J]"),
         "cost_relative_tolerance": Key(_not_negative, "of the cost"),
-        "max_iterations": Key(Integer(least=1, most=2**31 - 1), "of Newton's method, a step"),
+        "max_iterations": Key(Integer(least=0, most=2**31 - 1), "of Newton's method, a step"),
         "line_search": Key(Choice(("exact", "backtracking")), "the root of the derivative, or Armijo's rule"),
-        "linear_solver": Key(Choice(("auto", "block_sparse"), later=("dense", "pcg")), "how Newton's step is solved for"),
+        "linear_solver": Key(Choice(("auto", "block_sparse", "dense", "pcg")), "how Newton's step is solved for"),
         "form": Key(Choice(("v_star", "momentum")), "how the convex problem states free motion; the minimum is the same"),
         "islands": Key(_flag, "solve trees that contacts and constraints join as a problem of their own, or all as one"),
         "on_failure": Key(Choice(("continue", "stop")), "what the other worlds do when one fails"),
@@ -142,6 +144,7 @@ _LINK_CHANGES = {
     "mass": Key(_not_negative, "[kg]; the inertia is scaled with it where it is not given"),
     "com": Key(_vec3, "centre of mass in the link's frame [m]"),
     "inertia": Key(INERTIA, "about the centre of mass, in the link's axes"),
+    "meshes": Key(MESH_USE, "how the meshes among its shapes collide, as `as` of a mesh"),
 }
 LINK = Record({"inertial": Key(INERTIAL, ""), "collision": Key(COLLISION, ""), **_LINK_CHANGES})
 LINK_OVERLAY = Record({"collision": Key(COLLISION, "added to the model's shapes"), **_LINK_CHANGES})

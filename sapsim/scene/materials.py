@@ -5,9 +5,12 @@ from typing import Any
 
 from sapsim.kinds.base import ShapeKind, registry
 from sapsim.scene.grammar import Section
-from sapsim.scene.keys import SHAPE_KEYS
+from sapsim.scene.keys import MESH_KEY, SHAPE_KEYS
+from sapsim.scene.mesh import Mesh, mesh_of_file
+from sapsim.scene.mesh_keys import DEFAULT_USE
 from sapsim.scene.poses import read_pose
 from sapsim.scene.report import Report, did_you_mean, listing
+from sapsim.scene.sources import Sources
 from sapsim.scene.spec import Material, Pose, Shape, UnbuiltShape, Where
 
 DEFAULT_NAME = ""
@@ -15,7 +18,7 @@ DEFAULT_NAME = ""
 
 @dataclass
 class Materials:
-    """The materials of a scene, each complete.
+    """The materials of a scene, each complete; and where the files of its shapes are found.
 
     `named` has those that could be read, `names` all that are given; None where `materials` could not be read.
     """
@@ -23,6 +26,7 @@ class Materials:
     default: Material
     named: dict[str, Material]
     names: tuple[str, ...] | None
+    sources: Sources | None = None
 
     def find(self, name: str, where: Where, report: Report) -> Material:
         """The material of a name that stands at `where`."""
@@ -32,15 +36,15 @@ class Materials:
         return self.named.get(name, self.default)
 
 
-def read_materials(root: Section) -> Materials:
+def read_materials(root: Section, sources: Sources | None = None) -> Materials:
     """The scene's materials: a missing key comes from `contact.default_material`, and there from spec.Material."""
     contact = root.get("contact", {})
     default = Material(**contact.get("default_material", {}))
     section = root.get("materials")
     if section is None:
-        return Materials(default, {}, None if root.broken("materials") else ())
+        return Materials(default, {}, None if root.broken("materials") else (), sources)
     named = {name: replace(default, **values) for name, values in section.items()}
-    return Materials(default, named, tuple(section.places))
+    return Materials(default, named, tuple(section.places), sources)
 
 
 def read_shape(section: Section, name: str, X_LG: Pose, materials: Materials, report: Report) -> Shape | None:
@@ -53,6 +57,9 @@ def read_shape(section: Section, name: str, X_LG: Pose, materials: Materials, re
     found = materials.find(material, section.where("material"), report) if material else materials.default
     if len(kinds) != 1:
         return None
+    if kinds[0] == MESH_KEY:
+        mesh = _mesh(section[MESH_KEY], materials, report)
+        return Shape(name, mesh.kind, (), X_LG, found, material, mesh.source.where, mesh=mesh) if mesh is not None else None
     params = _lengths(registry("shapes")[kinds[0]], section[kinds[0]])
     if params is None:
         return None
@@ -66,6 +73,20 @@ def _lengths(kind: ShapeKind, value: Any) -> tuple[float, ...] | None:
     if kind.nparam == 0:
         return ()
     return (value,) if kind.nparam == 1 else tuple(value)
+
+
+def _mesh(section: Section, materials: Materials, report: Report) -> Mesh | None:
+    """The mesh of a `mesh` section; None where a part of it was refused."""
+    scale = section.get("scale", 1.0)
+    factors = scale if isinstance(scale, tuple) else (scale,) * 3
+    if 0.0 in factors:
+        report.error(section.where("scale"), "out-of-range", "a scale of 0 leaves nothing of the mesh", "give its size")
+        return None
+    if section.broken("file", "scale", "as") or "file" not in section or materials.sources is None:
+        return None
+    sources = materials.sources
+    where, use = section.where("file"), section.get("as", DEFAULT_USE)
+    return mesh_of_file(section["file"], sources.folder / "scene", factors, use, where, sources, report)
 
 
 def read_shapes(items: list[tuple[Where, Section]], materials: Materials, report: Report) -> tuple[Shape, ...]:

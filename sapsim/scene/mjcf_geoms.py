@@ -2,13 +2,18 @@
 
 `contype` and `conaffinity` become the bits of a shape; a geom with neither touches nothing and is left out.  A geom's sliding
 friction becomes that of its surface, unless the scene gives it a material; softness (`solref`, `solimp`) has no translation.
+Meshes are taken as MuJoCo has compiled them: scaled, and moved into axes of their own, in which the geom stands.
 """
 
 from dataclasses import replace
 
+import numpy as np
+
 from sapsim.kinds.base import registry
+from sapsim.scene.mesh import Mesh, MeshSource
 from sapsim.scene.mjcf_compiled import Compiled
-from sapsim.scene.spec import Material, Shape, UnbuiltShape
+from sapsim.scene.report import Report
+from sapsim.scene.spec import Material, Shape, UnbuiltShape, Where
 
 # Lengths in the order of the scene file's, from MuJoCo's three: radius, half lengths [m].
 _LENGTHS = {
@@ -19,22 +24,38 @@ _LENGTHS = {
     "cylinder": lambda s: (s[0], 2.0 * s[1]),
     "ellipsoid": lambda s: (s[0], s[1], s[2]),
 }
+_MESH = "mesh"
 
 
-def shapes_of(c: Compiled, body: int, default: Material) -> tuple[Shape | UnbuiltShape, ...]:
+def shapes_of(c: Compiled, body: int, default: Material, report: Report) -> tuple[Shape | UnbuiltShape, ...]:
     """The shapes of a body, in MuJoCo's order."""
     m = c.model
     first = m.body_geomadr[body]
     geoms = range(first, first + m.body_geomnum[body])
-    return tuple(_shape(c, g, default) for g in geoms if m.geom_contype[g] or m.geom_conaffinity[g])
+    return tuple(_shape(c, g, default, report) for g in geoms if m.geom_contype[g] or m.geom_conaffinity[g])
 
 
-def _shape(c: Compiled, g: int, default: Material) -> Shape | UnbuiltShape:
+def _shape(c: Compiled, g: int, default: Material, report: Report) -> Shape | UnbuiltShape:
     m = c.model
     kind, where, name = c.word("mjtGeom", m.geom_type[g]), c.where("geom", g), c.name("geom", g)
+    material = replace(default, friction=float(m.geom_friction[g, 0]))
+    bits = (int(m.geom_contype[g]), int(m.geom_conaffinity[g]))
+    if kind == _MESH:
+        mesh = _mesh(c, int(m.geom_dataid[g]), where, report)
+        return Shape(name, mesh.kind, (), c.pose("geom", g), material, where=where, bits=bits, mesh=mesh)
     if kind not in _LENGTHS or kind not in registry("shapes"):
         return UnbuiltShape(name, kind, f"{kind} geoms are not supported yet", where)
     params = tuple(float(x) for x in _LENGTHS[kind](m.geom_size[g]))
-    material = replace(default, friction=float(m.geom_friction[g, 0]))
-    bits = (int(m.geom_contype[g]), int(m.geom_conaffinity[g]))
     return Shape(name, kind, params, c.pose("geom", g), material, where=where, bits=bits)
+
+
+def _mesh(c: Compiled, i: int, where: Where, report: Report) -> Mesh:
+    """The compiled mesh with an index."""
+    m = c.model
+
+    def read() -> tuple[np.ndarray, np.ndarray]:
+        v, f = m.mesh_vertadr[i], m.mesh_faceadr[i]
+        vertices = np.asarray(m.mesh_vert[v : v + m.mesh_vertnum[i]], np.float64)
+        return vertices, np.asarray(m.mesh_face[f : f + m.mesh_facenum[i]], np.int64)
+
+    return Mesh(MeshSource(c.name("mesh", i), read, (1.0, 1.0, 1.0), where, report))

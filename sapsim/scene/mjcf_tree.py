@@ -19,6 +19,7 @@ from sapsim.scene.mjcf_compiled import Compiled, pose
 from sapsim.scene.mjcf_geoms import shapes_of
 from sapsim.scene.models import Model, ModelJoint, ModelLink
 from sapsim.scene.poses import as_vec3, compose, matrix
+from sapsim.scene.report import Report
 from sapsim.scene.spec import WORLD, Inertial, Limit, Material, Pose, Where
 
 GROUND = "worldbody"  # the link of the shapes that stand in MuJoCo's world
@@ -54,8 +55,8 @@ JOINTS = {
 class TreeReader:
     """Reads the bodies of one file into a model."""
 
-    def __init__(self, c: Compiled, model: Model, default: Material):
-        self.c, self.m, self.model, self.default = c, c.model, model, default
+    def __init__(self, c: Compiled, model: Model, default: Material, report: Report):
+        self.c, self.m, self.model, self.default, self.report = c, c.model, model, default, report
         own = [c.name("body", b) for b in range(self.m.nbody)]
         self._names = set(own)
         self._joint_names = {c.name("joint", j) for j in range(self.m.njnt)}
@@ -74,7 +75,7 @@ class TreeReader:
 
     def read(self) -> None:
         """All links and joints."""
-        shapes = shapes_of(self.c, 0, self.default)
+        shapes = shapes_of(self.c, 0, self.default, self.report)
         if shapes:
             ground = self._new(self._names, GROUND)
             where = self.c.where("geom", 0)
@@ -99,7 +100,7 @@ class TreeReader:
         R = matrix(pose(m.body_ipos[b], m.body_iquat[b]).q)
         inertia = R @ np.diag(m.body_inertia[b]) @ R.T
         inertial = Inertial(float(m.body_mass[b]), as_vec3(m.body_ipos[b]), as_mat33(inertia))
-        self.model.links[name] = ModelLink(inertial, shapes_of(self.c, b, self.default), where, where)
+        self.model.links[name] = ModelLink(inertial, shapes_of(self.c, b, self.default, self.report), where, where)
 
     def _fix(self, child: str, parent: str, X_PC: Pose, where: Where) -> None:
         name = self._new(self._joint_names, f"{child}_fixed")

@@ -16,7 +16,7 @@ from sapsim.scene.models import Model, ModelJoint, ModelLink
 from sapsim.scene.report import Report, did_you_mean, listing
 from sapsim.scene.spec import Inertial, Limit, Shape
 
-_LINK_KEYS = ("material", "collision_off", "mass", "com", "inertia")
+_LINK_KEYS = ("material", "collision_off", "mass", "com", "inertia", "meshes")
 # Keys of a joint's overlay that are values of the joint.
 _JOINT_VALUES = tuple(
     f.name for f in fields(ModelJoint) if f.name in ("damping", "friction", "armature", "stiffness", "reference", "locked")
@@ -60,6 +60,8 @@ def overlay_link(link: ModelLink, overlay: Section, materials: Materials, report
     shapes = link.shapes
     if overlay.get("collision_off", False):
         shapes = ()
+    if "meshes" in overlay:
+        shapes = _used_as(shapes, overlay["meshes"])
     if "material" in overlay:
         name = overlay["material"]
         material = materials.find(name, overlay.where("material"), report)
@@ -71,6 +73,12 @@ def overlay_link(link: ModelLink, overlay: Section, materials: Materials, report
     inertial, keys = _overlay_inertial(link, overlay, (*shapes, *added))
     where = overlay.where(keys[0]) if keys else link.inertial_where
     return replace(link, shapes=(*shapes, *added), inertial=inertial, inertial_where=where)
+
+
+def _used_as(shapes, use: str):
+    """The shapes with their meshes colliding in another way."""
+    changed = [(s, s.mesh.used_as(use)) if getattr(s, "mesh", None) is not None else (s, None) for s in shapes]
+    return tuple(s if mesh is None else replace(s, kind=mesh.kind, mesh=mesh) for s, mesh in changed)
 
 
 def _check_names(shapes, added, overlay: Section, report: Report) -> None:

@@ -9,11 +9,25 @@ import math
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from sapsim.scene.hull import ConvexHull
 from sapsim.scene.spec import Scene
 
 _LEFT_OUT = frozenset(
-    {"file", "where", "inertial_where", "unbuilt", "inertia_policy", "warnings", "text", "resolved", "overrides", "extra"}
+    {
+        "file",
+        "where",
+        "inertial_where",
+        "unbuilt",
+        "inertia_policy",
+        "warnings",
+        "text",
+        "resolved",
+        "overrides",
+        "extra",
+        "mesh",
+    }
 )
+_IF_THERE = ("hull",)  # what most shapes have not
 
 
 def resolved_text(scene: Scene) -> str:
@@ -28,8 +42,11 @@ def scene_sha256(scene: Scene) -> str:
 
 def _plain(value: Any) -> Any:
     """Dataclasses and tuples as dicts and lists."""
+    if isinstance(value, ConvexHull):
+        return {"vertices": len(value.vertices), "faces": len(value.faces), "sha256": value.digest()}
     if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in _LEFT_OUT}
+        found = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in _LEFT_OUT}
+        return {name: _plain(x) for name, x in found.items() if x is not None or name not in _IF_THERE}
     if isinstance(value, tuple | list):
         return [_plain(v) for v in value]
     return value

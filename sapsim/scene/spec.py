@@ -57,8 +57,9 @@ class Shape:
     material: Material
     material_name: str = ""
     where: Where = Where()
-    hull: ConvexHull | None = None  # of a convex polytope, whose params are empty
     bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
+    hull: ConvexHull | None = None  # of a convex shape, in the shape's frame; its params are empty
+    mesh: Any = None  # mesh.Mesh until the shape is built (built_shapes.py)
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class UnbuiltShape:
     kind: str
     reason: str = ""
     where: Where = Where()
+    hint: str = ""  # how to mend it
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def check_shapes(links: Iterable[Link], geometry: bool, report: Report) -> None:
         names = listing(dict.fromkeys(link.name for link, _ in items), 6)
         count = f"{len(items)} collision shape{'s' * (len(items) != 1)}"
         hint = "leave them out by an overlay: links: {LINK: {collision_off: true}}, and add primitives there" * geometry
-        place = items[0][1].where
+        place, hint = items[0][1].where, items[0][1].hint or hint
         tell = report.error if geometry else report.warn
         tell(place, "unusable-shape", f"{reason} ({count}, of {names})", hint)
 

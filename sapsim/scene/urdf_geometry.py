@@ -1,8 +1,10 @@
-"""Poses and collision shapes of a URDF.  Shapes of kinds that are not built, and meshes, are named and nothing more."""
+"""Poses and collision shapes of a URDF.  Shapes of kinds that are not built are named and nothing more."""
 
 from pathlib import Path
 
 from sapsim.kinds.base import registry
+from sapsim.scene.mesh import mesh_of_file
+from sapsim.scene.mesh_keys import DEFAULT_USE
 from sapsim.scene.poses import as_vec3, quat_from_rpy
 from sapsim.scene.report import Report, did_you_mean, listing
 from sapsim.scene.sources import Sources
@@ -71,7 +73,7 @@ class GeometryReader:
             return None
         kind = content[0]
         if kind.tag == _MESH:
-            return self._mesh(kind, name)
+            return self._mesh(kind, name, X_LG)
         if kind.tag in _LENGTHS:
             return self._primitive(kind, name, X_LG)
         text = f"unknown geometry <{kind.tag}>; allowed: {listing(_GEOMETRIES)}"
@@ -92,14 +94,14 @@ class GeometryReader:
             return UnbuiltShape(name, kind.tag, f"{kind.tag} shapes are not supported yet", kind.where)
         return Shape(name, kind.tag, tuple(params), X_LG, self.material, "", kind.where)
 
-    def _mesh(self, mesh: Element, name: str) -> UnbuiltShape | None:
+    def _mesh(self, mesh: Element, name: str, X_LG: Pose) -> Shape | None:
         note_unknown(mesh, (), ("filename", "scale"), self.notices)
         scale = read_numbers(mesh, "scale", 3, self.report) if "scale" in mesh.attributes else (1.0, 1.0, 1.0)
         if scale is not None and 0.0 in scale:
             self.report.error(mesh.at("scale"), "out-of-range", "a scale of 0 leaves nothing of the mesh", "give its size")
+            scale = None
         address = read_name(mesh, "filename", self.report)
-        if not address:
+        if not address or scale is None:
             return None
-        path, problem = self.sources.find(address, self.file)
-        reason = "meshes are not supported yet" if path is not None else f"{address}: {problem}"
-        return UnbuiltShape(name, mesh.tag, reason, mesh.where)
+        found = mesh_of_file(address, self.file, as_vec3(scale), DEFAULT_USE, mesh.where, self.sources, self.report)
+        return Shape(name, found.kind, (), X_LG, self.material, "", mesh.where, mesh=found)

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from sapsim.linalg.tree_blocks import make_tree_blocks
+from sapsim.linalg.tree_blocks import make_times
 
 FORMS = ("v_star", "momentum")
 ARRAYS = {"v_star": ("v_star_b", "Av_star"), "momentum": ("p_free", "tau_b")}
@@ -30,8 +30,9 @@ def make_form(R, struct, name: str) -> SimpleNamespace:
 
 
 def _make_v_star(R, struct) -> SimpleNamespace:
-    real, vec3 = R.t, R.vec3
-    A_times = make_tree_blocks(R, struct).times
+    vec3, wide, wide3 = R.vec3, R.wide.t, R.wide.vec3
+    A_times = make_times(R, struct, vec3)
+    A_times_wide = make_times(R.wide, struct, wide3)
 
     @wp.func
     def outside(s: struct, w: int, r: int) -> vec3:
@@ -42,23 +43,23 @@ def _make_v_star(R, struct) -> SimpleNamespace:
         t = s.part_tree[w, p]
         for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
             s.Av_star[w, r] = A_times(s, w, r, s.v_star_b)
-            s.dv[w, r] = s.v_next_b[w, r] - s.v_star_b[w, r]
+            s.grad[w, r] = s.v_next_b[w, r] - wide3(s.v_star_b[w, r])
         for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-            s.momentum[w, r] = A_times(s, w, r, s.dv)
+            s.momentum[w, r] = A_times_wide(s, w, r, s.grad)
 
     @wp.func
     def free_momentum(s: struct, w: int, r: int) -> vec3:
         return s.Av_star[w, r]
 
     @wp.func
-    def cost(s: struct, w: int, r: int, momentum: vec3) -> real:
-        return real(0.5) * wp.dot(momentum, s.v_next_b[w, r] - s.v_star_b[w, r])
+    def cost(s: struct, w: int, r: int, momentum: wide3) -> wide:
+        return wide(0.5) * wp.dot(momentum, s.v_next_b[w, r] - wide3(s.v_star_b[w, r]))
 
     return SimpleNamespace(outside=outside, start_tree=start_tree, free_momentum=free_momentum, cost=cost)
 
 
 def _make_momentum(R, struct) -> SimpleNamespace:
-    real, vec3 = R.t, R.vec3
+    vec3, wide, wide3 = R.vec3, R.wide.t, R.wide.vec3
 
     @wp.func
     def outside(s: struct, w: int, r: int) -> vec3:
@@ -68,14 +69,14 @@ def _make_momentum(R, struct) -> SimpleNamespace:
     def start_tree(s: struct, w: int, p: int):
         t = s.part_tree[w, p]
         for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-            s.momentum[w, r] = -s.h * s.tau_b[w, r]
+            s.momentum[w, r] = -wide(s.h) * wide3(s.tau_b[w, r])
 
     @wp.func
     def free_momentum(s: struct, w: int, r: int) -> vec3:
         return s.p_free[w, r]
 
     @wp.func
-    def cost(s: struct, w: int, r: int, momentum: vec3) -> real:
-        return real(0.5) * wp.dot(momentum - s.h * s.tau_b[w, r], s.v_next_b[w, r] - s.v_b[w, r])
+    def cost(s: struct, w: int, r: int, momentum: wide3) -> wide:
+        return wide(0.5) * wp.dot(momentum - wide(s.h) * wide3(s.tau_b[w, r]), s.v_next_b[w, r] - wide3(s.v_b[w, r]))
 
     return SimpleNamespace(outside=outside, start_tree=start_tree, free_momentum=free_momentum, cost=cost)

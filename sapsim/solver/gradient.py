@@ -13,24 +13,33 @@ from types import SimpleNamespace
 import warp as wp
 
 from sapsim.linalg.island import Island
-from sapsim.linalg.tree_blocks import make_tree_blocks
+from sapsim.linalg.tree_blocks import make_times
 from sapsim.solver.participants import SUMS
 
 
-def make_gradient(R, struct, law, bounded, form, ties):
-    """wp.funcs over the Newton struct; each of them is one phase between barriers."""
-    real, vec3, vec4 = R.t, R.vec3, R.vec4
+def _make_contact_times(R, struct, vec3):
+    """wp.func contact_times(s, w, c, x) -> J x of contact c, or of an item of a tie, added in the wide type; x of vec3."""
+    wide, wide3, wide33 = R.wide.t, R.wide.vec3, R.wide.mat33
     vectors = wp.array2d(dtype=vec3)
-    A_times = make_tree_blocks(R, struct).times
 
     @wp.func
-    def contact_times(s: struct, w: int, c: int, x: vectors) -> vec3:
-        """J x of contact c, or of an item of a tie."""
+    def contact_times(s: struct, w: int, c: int, x: vectors) -> wide3:
         entries = s.contact_entries[w, c]
-        y = vec3(real(0.0))
+        y = wide3(wide(0.0))
         for e in range(c * s.slots, c * s.slots + entries[0] + entries[1]):
-            y += s.J[w, e] * x[w, s.J_block[w, e]]
+            y += wide33(s.J[w, e]) * wide3(x[w, s.J_block[w, e]])
         return y
+
+    return contact_times
+
+
+def make_gradient(R, struct, law, bounded, form, ties):
+    """wp.funcs over the Newton struct; each of them is one phase between barriers, but for contact_times: J x of a contact."""
+    vec3, W = R.vec3, R.wide
+    wide, wide3, wide4, wide8, wide33 = W.t, W.vec3, W.vec4, W.vec8, W.mat33
+    A_times = make_times(W, struct, vec3)
+    times_velocity = _make_contact_times(R, struct, wide3)
+    times_change = _make_contact_times(R, struct, vec3)
 
     @wp.func
     def start_items(s: struct, w: int, lane: int):
@@ -41,10 +50,10 @@ def make_gradient(R, struct, law, bounded, form, ties):
         """
         for i in range(lane, s.nitem, wp.block_dim()):
             c = s.ncontact[w] + i
-            s.vc[w, c] = contact_times(s, w, c, s.v_b)
+            s.vc[w, c] = times_change(s, w, c, s.v_b)
 
     @wp.func
-    def move(s: struct, w: int, lane: int, island: Island, alpha: real):
+    def move(s: struct, w: int, lane: int, island: Island, alpha: wide):
         """v <- v + alpha dv, its momentum, and vc of ties."""
         for x in range(island.item + lane, island.item_end, wp.block_dim()):
             c = s.ncontact[w] + s.island_item[w, x]
@@ -52,11 +61,11 @@ def make_gradient(R, struct, law, bounded, form, ties):
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                s.v_next_b[w, r] = s.v_next_b[w, r] + alpha * s.dv[w, r]
+                s.v_next_b[w, r] = s.v_next_b[w, r] + alpha * wide3(s.dv[w, r])
                 s.momentum[w, r] = s.momentum[w, r] + alpha * s.Adv[w, r]
 
     @wp.func
-    def at_item(s: struct, w: int, i: int, c: int) -> real:
+    def at_item(s: struct, w: int, i: int, c: int) -> wide:
         """gamma of an item of a tie at place c, and the impulses of its rows; returns its cost."""
         vc = s.vc[w, c]
         gamma = ties.gamma(s, w, i, vc)
@@ -70,11 +79,11 @@ def make_gradient(R, struct, law, bounded, form, ties):
         """vc, gamma, and partial sums of the cost, of contacts, ties and active constraints."""
         n = s.ncontact[w]
         for p in range(lane, island.sums, wp.block_dim()):
-            cost = real(0.0)
+            cost = wide(0.0)
             for x in range(island.contact + p, island.contact_end, wp.static(SUMS)):
                 c = s.island_contact[w, x]
-                row = s.contact_row[w, c]
-                vc = contact_times(s, w, c, s.v_next_b)
+                row = wide8(s.contact_row[w, c])
+                vc = times_velocity(s, w, c, s.v_next_b)
                 s.vc[w, c] = vc
                 s.gamma[w, c] = law.gamma(row, vc)
                 cost += law.cost(row, vc)
@@ -83,12 +92,12 @@ def make_gradient(R, struct, law, bounded, form, ties):
                 cost += at_item(s, w, i, n + i)
             for x in range(island.row + p, island.row_end, wp.static(SUMS)):
                 r = s.active_constraint[w, x]
-                bounds = s.constraint_row[w, r]
-                vr = wp.dot(s.constraint_J[w, r], s.v_next_b[w, s.constraint_block[r]])
+                bounds = wide4(s.constraint_row[w, r])
+                vr = wp.dot(wide3(s.constraint_J[w, r]), s.v_next_b[w, s.constraint_block[r]])
                 s.constraint_vc[w, r] = vr
                 s.constraint_gamma[w, r] = bounded.gamma(bounds, vr)
                 cost += bounded.cost(bounds, vr)
-            s.lane_sum[w, p] = vec3(cost, real(0.0), real(0.0))
+            s.lane_sum[w, p] = wide3(cost, wide(0.0), wide(0.0))
 
     @wp.func
     def generalized_impulse(s: struct, w: int, p: int):
@@ -101,14 +110,14 @@ def make_gradient(R, struct, law, bounded, form, ties):
             gamma = s.gamma[w, c]
             for e in range(first, first + entries[side % 2]):
                 block = s.J_block[w, e]
-                s.grad[w, block] = s.grad[w, block] + wp.transpose(s.J[w, e]) * gamma
+                s.grad[w, block] = s.grad[w, block] + wp.transpose(wide33(s.J[w, e])) * gamma
         if s.nactive[w] == 0:
             return
         t = s.part_tree[w, p]
         for i in range(s.tree_constraint_start[t], s.tree_constraint_start[t + 1]):
             r = s.tree_constraint[i]
             block = s.constraint_block[r]
-            s.grad[w, block] = s.grad[w, block] + s.constraint_gamma[w, r] * s.constraint_J[w, r]
+            s.grad[w, block] = s.grad[w, block] + s.constraint_gamma[w, r] * wide3(s.constraint_J[w, r])
 
     @wp.func
     def at_trees(s: struct, w: int, lane: int, island: Island):
@@ -116,17 +125,17 @@ def make_gradient(R, struct, law, bounded, form, ties):
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                s.grad[w, r] = vec3(real(0.0))
+                s.grad[w, r] = wide3(wide(0.0))
             generalized_impulse(s, w, p)
-            sums = vec4(real(0.0))
+            sums = wide4(wide(0.0))
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 momentum = s.momentum[w, r]
-                Av = form.free_momentum(s, w, r) + momentum
-                dinv = s.dinv[w, r]
+                Av = wide3(form.free_momentum(s, w, r)) + momentum
+                dinv = wide3(s.dinv[w, r])
                 impulse = s.grad[w, r]
                 grad = momentum - impulse
                 s.grad[w, r] = grad
-                sums += vec4(
+                sums += wide4(
                     wp.dot(grad, wp.cw_mul(dinv, grad)),
                     wp.dot(Av, wp.cw_mul(dinv, Av)),
                     wp.dot(impulse, wp.cw_mul(dinv, impulse)),
@@ -135,15 +144,15 @@ def make_gradient(R, struct, law, bounded, form, ties):
             s.part_sum[w, p] = sums
 
     @wp.func
-    def sum_contacts(s: struct, w: int, island: Island) -> vec3:
-        total = vec3(real(0.0))
+    def sum_contacts(s: struct, w: int, island: Island) -> wide3:
+        total = wide3(wide(0.0))
         for p in range(island.sums):
             total += s.lane_sum[w, p]
         return total
 
     @wp.func
-    def sum_trees(s: struct, w: int, island: Island) -> vec4:
-        total = vec4(real(0.0))
+    def sum_trees(s: struct, w: int, island: Island) -> wide4:
+        total = wide4(wide(0.0))
         for p in range(island.tree, island.tree_end):
             total += s.part_sum[w, p]
         return total
@@ -159,25 +168,26 @@ def make_gradient(R, struct, law, bounded, form, ties):
                 c = s.island_contact[w, island.contact + x]
             else:
                 c = s.ncontact[w] + s.island_item[w, island.item + x - contacts]
-            s.dvc[w, c] = contact_times(s, w, c, s.dv)
+            s.dvc[w, c] = times_change(s, w, c, s.dv)
         for x in range(island.row + lane, island.row_end, wp.block_dim()):
             r = s.active_constraint[w, x]
-            s.constraint_dvc[w, r] = wp.dot(s.constraint_J[w, r], s.dv[w, s.constraint_block[r]])
+            s.constraint_dvc[w, r] = wp.dot(wide3(s.constraint_J[w, r]), wide3(s.dv[w, s.constraint_block[r]]))
 
     @wp.func
     def along_trees(s: struct, w: int, lane: int, island: Island):
         """A dv, and per tree (dv . A (v - v_star), dv' A dv, dv . grad, 0)."""
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
-            sums = vec4(real(0.0))
+            sums = wide4(wide(0.0))
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                dv = s.dv[w, r]
+                dv = wide3(s.dv[w, r])
                 Adv = A_times(s, w, r, s.dv)
                 s.Adv[w, r] = Adv
-                sums += vec4(wp.dot(dv, s.momentum[w, r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, r]), real(0.0))
+                sums += wide4(wp.dot(dv, s.momentum[w, r]), wp.dot(dv, Adv), wp.dot(dv, s.grad[w, r]), wide(0.0))
             s.part_sum[w, p] = sums
 
     return SimpleNamespace(
+        contact_times=times_change,
         start_items=start_items,
         move=move,
         at_contacts=at_contacts,

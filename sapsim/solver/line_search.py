@@ -18,6 +18,7 @@ from sapsim.math.block import barrier
 
 EXACT_MAX = 1.5
 EXACT_ITERATIONS = 100
+EXACT_TOLERANCE = 1.0e-8  # of the slope, relative to that at alpha = 0, and of steps of alpha
 BACKTRACKING_MAX = 1.25
 BACKTRACKING_ITERATIONS = 40
 SHRINK = 0.8
@@ -29,7 +30,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
 
     m0 is the momentum cost at alpha = 0, l0 the whole cost, slope0 = phi'(0) < 0.
     """
-    real, vec3 = R.t, R.vec3
+    real, vec3, vec4, vec8 = R.wide.t, R.wide.vec3, R.wide.vec4, R.wide.vec8
     sum_contacts = gradient.sum_contacts
 
     @wp.func
@@ -40,7 +41,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
             acc = vec3(real(0.0))
             for x in range(island.contact + p, island.contact_end, 32):
                 c = s.island_contact[w, x]
-                row = s.contact_row[w, c]
+                row = vec8(s.contact_row[w, c])
                 dvc = s.dvc[w, c]
                 vc = s.vc[w, c] + alpha * dvc
                 acc += vec3(law.cost(row, vc), wp.dot(dvc, law.gamma(row, vc)), wp.dot(dvc, law.hessian(row, vc) * dvc))
@@ -52,7 +53,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
                 acc += vec3(ties.cost(s, w, i, vc), wp.dot(dvc, ties.gamma(s, w, i, vc)), wp.dot(dvc, wp.cw_mul(G, dvc)))
             for x in range(island.row + p, island.row_end, 32):
                 r = s.active_constraint[w, x]
-                bounds = s.constraint_row[w, r]
+                bounds = vec4(s.constraint_row[w, r])
                 dvr = s.constraint_dvc[w, r]
                 vr = s.constraint_vc[w, r] + alpha * dvr
                 acc += vec3(bounded.cost(bounds, vr), dvr * bounded.gamma(bounds, vr), dvr * dvr * bounded.hessian(bounds, vr))
@@ -64,7 +65,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
 
     @wp.func
     def exact(s: struct, w: int, lane: int, island: Island, m0: real, l0: real, b: real, a: real, slope0: real):
-        tolerance = real(wp.static(R.line_search))
+        tolerance = real(wp.static(EXACT_TOLERANCE))
         high = real(wp.static(EXACT_MAX))
         low = real(0.0)
         alpha = high
@@ -79,7 +80,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
                 cost = m0 + alpha * b + real(0.5) * alpha * alpha * a + sums[0]
                 if slope <= real(0.0):
                     return alpha, 0, True
-                if -slope0 < s.cost_absolute_tolerance + s.cost_relative_tolerance * wp.abs(cost):
+                if -slope0 < real(s.cost_absolute_tolerance) + real(s.cost_relative_tolerance) * wp.abs(cost):
                     return real(1.0), 0, True
                 guess = wp.min(-slope0 / curvature, high)
                 if not (guess > real(0.0)):
@@ -89,7 +90,8 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
             else:
                 F = slope / (-slope0)
                 dF = curvature / (-slope0)
-                if wp.abs(F) < tolerance or wp.abs(step) < step_tolerance:
+                # a few ulp of alpha are the least that a step can tell, however small the guess was (h^2 k / m of 1e11)
+                if wp.abs(F) < tolerance or wp.abs(step) < wp.max(step_tolerance, real(wp.static(4.0 * R.wide.eps)) * alpha):
                     return alpha, it, True
                 if F < real(0.0):
                     low = alpha
@@ -115,7 +117,7 @@ def make_line_search(R, struct, law, bounded, ties, gradient):
             sums = evaluate(s, w, lane, island, alpha)
             cost = m0 + alpha * b + real(0.5) * alpha * alpha * a + sums[0]
             slope = b + alpha * a - sums[1]
-            slop = real(wp.static(1000.0 * R.eps)) * wp.max(real(1.0), real(0.5) * (wp.abs(cost) + wp.abs(l0)))
+            slop = real(wp.static(1000.0 * R.wide.eps)) * wp.max(real(1.0), real(0.5) * (wp.abs(cost) + wp.abs(l0)))
             armijo = cost < l0 + real(wp.static(ARMIJO)) * alpha * slope0
             if it == 0:
                 if slope < real(0.1) * slop:

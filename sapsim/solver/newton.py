@@ -23,14 +23,12 @@ import warp as wp
 
 from sapsim.kinds.base import registry
 from sapsim.kinds.constraints._bounded import make_bounded
-from sapsim.linalg.block_sparse import make_block_sparse
-from sapsim.linalg.elimination import make_elimination
 from sapsim.linalg.island import Island, make_island
 from sapsim.linalg.tree_blocks import ARRAYS as BLOCKS
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage, variant
-from sapsim.solver import forms
+from sapsim.solver import forms, linear
 from sapsim.solver.gradient import make_gradient
 from sapsim.solver.hessian import make_hessian
 from sapsim.solver.line_search import make_line_search
@@ -40,19 +38,17 @@ from sapsim.status import StepStatus
 ARRAYS = (
     "tree_block_start", *BLOCKS, "dinv", "v_b", "v_next_b", "stopped",
     "ncontact", "contact_tree", "contact_entries", "contact_row", "J", "J_block",
-    "npart", "part_tree", "tree_part", "part_start", "part_side",
+    "npart", "part_tree", "part_start", "part_side",
     "nisland", "island_start", "island_contact_start", "island_contact", "island_item_start", "island_item",
     "island_active_start", "island_sums",
     "vc", "dvc", "gamma", "G", "grad", "momentum", "Adv", "dv", "part_sum", "lane_sum",
-    "edge", "part_order", "part_rank", "column_start", "column_part", "column_row", "row_start", "row_block", "row_at",
-    "left_start", "left_column", "left_row", "column_base", "contact_cross", "H", "H_inv",
     "constraint_row", "constraint_J", "constraint_block", "tree_constraint_start", "tree_constraint", "nactive",
     "active_constraint", "item_row",
     "constraint_vc", "constraint_dvc", "constraint_gamma", "constraint_G",
-    "solve_int", "solve_real", "need",
+    "solve_int", "solve_real",
 )  # fmt: skip
 SCALARS = (
-    ("nblock", "int"), ("nconstraint", "int"), ("nitem", "int"), ("slots", "int"), ("words", "int"), ("chess", "int"),
+    ("nblock", "int"), ("nconstraint", "int"), ("nitem", "int"), ("slots", "int"),
     ("max_iterations", "int"), ("backtracking", "int"),
     ("absolute_tolerance", "real"), ("relative_tolerance", "real"),
     ("cost_absolute_tolerance", "real"), ("cost_relative_tolerance", "real"),
@@ -62,79 +58,77 @@ OPTIMALITY, COST = 1, 2  # bits of solve_int[1]
 
 
 @cache
-def make_parts(R, law_name: str, form_name: str) -> SimpleNamespace:
-    """The struct of a contact law and a form of the problem, and the functions over it that the solve is made of."""
+def make_parts(R, law_name: str, form_name: str, linear_name: str) -> SimpleNamespace:
+    """The struct of a contact law, a form of the problem and a linear solver, and the functions over it that the solve is
+    made of."""
     law = registry("contacts")[law_name].make(R)
-    bounded = make_bounded(R)
-    scalars = SCALARS + forms.SCALARS[form_name]
-    struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name], scalars)
+    wide_law = law if R.wide is R else registry("contacts")[law_name].make(R.wide)
+    bounded = make_bounded(R.wide)
+    scalars = SCALARS + forms.SCALARS[form_name] + linear.SCALARS[linear_name]
+    struct = make_struct("Newton", R, ARRAYS + forms.ARRAYS[form_name] + linear.ARRAYS[linear_name], scalars)
     form = forms.make_form(R, struct, form_name)
     ties = make_tie_rows(R, struct, bounded)
-    gradient = make_gradient(R, struct, law, bounded, form, ties)
+    gradient = make_gradient(R, struct, wide_law, bounded, form, ties)
+    hessian = make_hessian(R, struct, law, bounded, ties)
     return SimpleNamespace(
         struct=struct,
         scalars=scalars,
         form=form,
         gradient=gradient,
-        hessian=make_hessian(R, struct, law, bounded, ties),
-        search=make_line_search(R, struct, law, bounded, ties, gradient),
-        symbolic=make_elimination(struct),
-        sparse=make_block_sparse(R, struct),
+        hessian=hessian,
+        search=make_line_search(R, struct, wide_law, bounded, ties, gradient),
+        linear=linear.make_direction(R, struct, linear_name, hessian, gradient),
         island_of=make_island(struct),
     )
 
 
 @cache
-def make(R, law_name: str, form_name: str = "v_star") -> Stage:
-    """The stage `newton` of a contact law and a form of the problem; writes v_next, gamma, vc and the solve_* results."""
-    real, vec3 = R.t, R.vec3
-    parts = make_parts(R, law_name, form_name)
+def make(R, law_name: str, form_name: str = "v_star", linear_name: str = "auto") -> Stage:
+    """The stage `newton` of a contact law, a form of the problem and a linear solver; writes v_next, gamma, vc and the
+    solve_* results."""
+    real, vec3, wide, wide3 = R.t, R.vec3, R.wide.t, R.wide.vec3
+    parts = make_parts(R, law_name, form_name, linear_name)
     struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
-    search, symbolic, sparse, island_of = parts.search, parts.symbolic, parts.sparse, parts.island_of
+    search, linear_direction, island_of = parts.search, parts.linear, parts.island_of
 
     @wp.func
     def start(s: struct, w: int, lane: int):
         """v_star for all trees, then the guess v0 for those that take part; a lane owns trees.  No constraint acts yet."""
         for r in range(lane, s.nconstraint, wp.block_dim()):
-            s.constraint_gamma[w, r] = real(0.0)
+            s.constraint_gamma[w, r] = wide(0.0)
         for r in range(lane, s.nblock, wp.block_dim()):
-            s.v_next_b[w, r] = form.outside(s, w, r)
+            s.v_next_b[w, r] = wide3(form.outside(s, w, r))
         barrier()
         for p in range(lane, s.npart[w], wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
-                s.v_next_b[w, r] = s.v_b[w, r]
+                s.v_next_b[w, r] = wide3(s.v_b[w, r])
             form.start_tree(s, w, p)
         gradient.start_items(s, w, lane)
         barrier()
 
     @wp.func
-    def direction(s: struct, w: int, lane: int, island: Island, first: bool) -> int:
+    def direction(s: struct, w: int, lane: int, island: Island, first: bool, residual: wide, goal: wide) -> int:
         """dv = -H^-1 grad and dvc = J dv; a status bit where that fails, 0 otherwise."""
-        if first:
-            if symbolic(s, w, lane, island) > s.chess:
-                return wp.static(int(StepStatus.CONTACT_OVERFLOW))
         hessian.curvature(s, w, lane, island)
         barrier()
-        hessian.assemble(s, w, lane, island)
-        barrier()
-        if not sparse.factor(s, w, lane, island):
-            return wp.static(int(StepStatus.FACTORIZATION_FAILED))
-        sparse.solve(s, w, lane, island)
+        status = linear_direction(s, w, lane, island, first, residual, goal)
+        if status != 0:
+            return status
         gradient.along_contacts(s, w, lane, island)
         gradient.along_trees(s, w, lane, island)
         barrier()
         return 0
 
     @wp.func
-    def line_search(s: struct, w: int, lane: int, island: Island, m0: real, l0: real):
+    def line_search(s: struct, w: int, lane: int, island: Island, m0: wide, l0: wide):
         """(alpha, iterations, ok) along dv; not ok where dv is no descent direction."""
         sums = gradient.sum_trees(s, w, island)
         barrier()
-        alpha = real(0.0)
+        alpha = wide(0.0)
         n = int(0)
         ok = bool(False)
-        if sums[1] > real(0.0) and sums[2] < real(0.0):
+        if sums[1] > wide(0.0) and sums[2] < wide(0.0):
             if s.backtracking == 1:
                 alpha, n, ok = search.backtracking(s, w, lane, island, m0, l0, sums[0], sums[1], sums[2])
             else:
@@ -187,25 +181,26 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
         k = int(0)
         n = int(0)
         searched = int(0)
-        alpha = real(1.0)
-        cost_before = real(0.0)
+        alpha = wide(1.0)
+        cost_before = wide(0.0)
         while k < s.nisland[w]:
             island = island_of(s, w, k)
             residual, scale, cost, m0 = measure(s, w, lane, island)
             status = int(0)
             flags = int(0)
-            if residual <= s.absolute_tolerance + s.relative_tolerance * scale:
+            goal = wide(s.absolute_tolerance) + wide(s.relative_tolerance) * scale
+            if residual <= goal:
                 flags += wp.static(OPTIMALITY)
-            if n > 0 and alpha > real(0.5):
-                mean = real(0.5) * (wp.abs(cost) + wp.abs(cost_before))
-                if wp.abs(cost - cost_before) < s.cost_absolute_tolerance + s.cost_relative_tolerance * mean:
+            if n > 0 and alpha > wide(0.5):
+                mean = wide(0.5) * (wp.abs(cost) + wp.abs(cost_before))
+                if wp.abs(cost - cost_before) < wide(s.cost_absolute_tolerance) + wide(s.cost_relative_tolerance) * mean:
                     flags += wp.static(COST)
             if not (wp.isfinite(residual) and wp.isfinite(cost)):
                 status = wp.static(int(StepStatus.NON_FINITE))
             elif flags == 0 and n == s.max_iterations:
                 status = wp.static(int(StepStatus.MAX_ITERATIONS))
             elif flags == 0:
-                status = direction(s, w, lane, island, n == 0)
+                status = direction(s, w, lane, island, n == 0, residual, goal)
                 if status == 0:
                     alpha, tried, ok = line_search(s, w, lane, island, m0, cost)
                     searched += tried
@@ -218,7 +213,7 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
                 n += 1
             else:
                 if lane == 0:
-                    merge_island(s, w, k == 0, wp.vec4i(status, flags, n, searched), vec3(residual, scale, cost))
+                    merge_island(s, w, k == 0, wp.vec4i(status, flags, n, searched), vec3(wide3(residual, scale, cost)))
                 k += 1
                 n = 0
                 searched = 0
@@ -226,6 +221,8 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
     @wp.func
     def newton(s: struct, w: int, lane: int):
         start(s, w, lane)
+        if lane == 0:
+            s.solve_int[w, 7] = 0  # iterations of linear solves; the others follow with the first island
         if s.npart[w] > 0 and s.stopped[w] == 0:
             iterate(s, w, lane)
         elif lane == 0:
@@ -236,4 +233,4 @@ def make(R, law_name: str, form_name: str = "v_star") -> Stage:
             for i in range(3):
                 s.solve_real[w, i] = real(0.0)
 
-    return make_stage(variant(f"newton_{law_name}", form_name), R, struct, newton, parts.scalars)
+    return make_stage(linear.variant(variant(f"newton_{law_name}", form_name), linear_name), R, struct, newton, parts.scalars)

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 
 import warp as wp
 
+from sapsim.linalg.block_sparse import make_block_sparse
+from sapsim.linalg.elimination import make_elimination
 from sapsim.math.block import barrier, lane_func
 from sapsim.solver.newton import make_parts
 
@@ -17,10 +19,10 @@ from sapsim.solver.newton import make_parts
 @cache
 def make_sensitivity(R, law_name: str) -> SimpleNamespace:
     """The kernels `residual`, for every world, and `solve`, for one; `struct` and `scalars` are those of the Newton stage."""
-    real, vec3 = R.t, R.vec3
-    parts = make_parts(R, law_name, "momentum")
+    vec3, wide, wide3 = R.vec3, R.wide.t, R.wide.vec3
+    parts = make_parts(R, law_name, "momentum", "block_sparse")
     struct, form, gradient, hessian = parts.struct, parts.form, parts.gradient, parts.hessian
-    symbolic, sparse, island_of = parts.symbolic, parts.sparse, parts.island_of
+    symbolic, sparse, island_of = make_elimination(struct), make_block_sparse(R, struct), parts.island_of
     lane_of = lane_func()
     vectors = wp.array2d(dtype=vec3)
     module = f"sapsim_sensitivity_{law_name}_{R.name}"
@@ -31,9 +33,9 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
         w, tid = wp.tid()
         lane = lane_of(tid)
         for b in range(lane, s.nblock, wp.block_dim()):
-            s.v_next_b[w, b] = s.v_b[w, b]
+            s.v_next_b[w, b] = wide3(s.v_b[w, b])
             s.dv[w, b] = v[w, b] - s.v_b[w, b]
-            s.grad[w, b] = vec3(real(0.0))
+            s.grad[w, b] = wide3(wide(0.0))
         barrier()
         for p in range(lane, s.npart[w], wp.block_dim()):
             form.start_tree(s, w, p)
@@ -44,14 +46,14 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
             gradient.along_contacts(s, w, lane, island)
             gradient.along_trees(s, w, lane, island)
             barrier()
-            gradient.move(s, w, lane, island, real(1.0))
+            gradient.move(s, w, lane, island, wide(1.0))
             barrier()
             gradient.at_contacts(s, w, lane, island)
             barrier()
             gradient.at_trees(s, w, lane, island)
             barrier()
         for b in range(lane, s.nblock, wp.block_dim()):
-            r[w, b] = s.grad[w, b]
+            r[w, b] = vec3(s.grad[w, b])
 
     @wp.kernel(module=module, name=f"solve_{law_name}_{R.name}", enable_backward=False)
     def solve(s: struct, n: int, rhs: vectors, x: vectors, failed: wp.array(dtype=int)):
@@ -76,7 +78,7 @@ def make_sensitivity(R, law_name: str) -> SimpleNamespace:
             for j in range(n):
                 barrier()
                 for b in range(lane, s.nblock, wp.block_dim()):
-                    s.grad[w, b] = rhs[j, b]
+                    s.grad[w, b] = wide3(rhs[j, b])
                 barrier()
                 sparse.solve(s, w, lane, island)
                 barrier()

@@ -47,6 +47,7 @@ class Block:
     cost_reached: np.ndarray  # (R, W) bool
     iterations: np.ndarray  # (R, W) int32
     line_search_iterations: np.ndarray  # (R, W) int32
+    linear_iterations: np.ndarray  # (R, W) int32, of conjugate gradients; 0 with the other linear solvers
     residual: np.ndarray  # (R, W) [J^0.5]
     residual_scale: np.ndarray  # (R, W) [J^0.5]
     cost: np.ndarray  # (R, W) [J]

@@ -46,15 +46,15 @@ def _hessian_bound(model: Model) -> int:
     return int((nb.sum() ** 2 + (nb**2).sum()) // 2)
 
 
-def first_guess(model: Model, nworld: int) -> Capacity:
-    """A start that most scenes never outgrow."""
+def first_guess(model: Model, nworld: int, *, couples: bool = True) -> Capacity:
+    """A start that most scenes never outgrow.  `couples`: whether H has blocks between trees; without, it never grows."""
     sizes = model.sizes
     nb = np.diff(model.arrays["tree_block_start"])
     contacts = min(model.pairs.max_points, 6 * sizes["nbody"] + 16)
     guess = Capacity(
         near=max(1, min(sizes["npair"], 6 * sizes["nbody"] + 16)),
         contacts=max(1, contacts),
-        hessian=max(1, min(_hessian_bound(model), int((nb**2).sum()) + 12 * sizes["nblock"])),
+        hessian=max(1, min(_hessian_bound(model), int((nb**2).sum()) + 12 * sizes["nblock"] * couples)),
         rows=1,
     )
     return _with_rows(guess, model, nworld)

@@ -14,7 +14,12 @@ import warp as wp
 from sapsim.math.block import barrier, lane_func
 from sapsim.math.real import Real
 from sapsim.model.stage import Stage, variant
+from sapsim.solver.linear import variant as linear_variant
 from sapsim.step.pipeline import step_stages
+
+# Warp's own bound on what clang inlines, and ours: a function that is not inlined gets a copy of its struct, and the solve is
+# longer than Warp's bound allows.  One cube steps a quarter faster so; compiling takes a quarter longer; the bits are the same.
+INLINED, INLINED_HERE = "-inline-threshold=9000", "-inline-threshold=40000"
 
 
 @wp.struct
@@ -29,16 +34,20 @@ def do_nothing(s: Nothing, w: int, lane: int): ...
 
 
 @cache
-def make(R: Real, law: str, form: str = "v_star", convexes: bool = False):
+def make(R: Real, law: str, form: str = "v_star", linear: str = "auto", convexes: bool = False):
     """Kernel step(n, one struct to a stage in the order of `arguments`)."""
-    stages = step_stages(R, law, form)
-    convex = next((s for s in step_stages(R, law, form, convexes) if s not in stages), None)
+    stages = step_stages(R, law, form, linear)
+    convex = next((s for s in step_stages(R, law, form, linear, convexes) if s not in stages), None)
     SC = convex.struct if convex else Nothing
     fc = convex.func if convex else do_nothing
     S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16, S17, S18 = (s.struct for s in stages)
     f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18 = (s.func for s in stages)
     lane = lane_func()
-    name = f"{variant(f'step_{law}', form)}{'_convex' if convexes else ''}_{R.name}"
+    name = f"{linear_variant(variant(f'step_{law}', form), linear)}{'_convex' if convexes else ''}_{R.name}"
+
+    flags = wp.config.cpu_compiler_flags
+    if flags and INLINED in flags:  # Warp 1.19; elsewhere what the user wants stands
+        wp.set_module_options({"cpu_compiler_flags": flags.replace(INLINED, INLINED_HERE)}, module=f"sapsim_{name}")
 
     @wp.kernel(module=f"sapsim_{name}", name=name, enable_backward=False)
     def step(
@@ -92,8 +101,10 @@ def make(R: Real, law: str, form: str = "v_star", convexes: bool = False):
     return step
 
 
-def arguments(bound: Callable[[Stage], Any], R: Real, law: str, form: str = "v_star", convexes: bool = False) -> list[Any]:
+def arguments(
+    bound: Callable[[Stage], Any], R: Real, law: str, form: str = "v_star", linear: str = "auto", convexes: bool = False
+) -> list[Any]:
     """The structs of the kernel of `make`, filled by `bound`: those that every pipeline has, and the stage `convex` last."""
-    common = step_stages(R, law, form)
-    rest = [s for s in step_stages(R, law, form, convexes) if s not in common]
+    common = step_stages(R, law, form, linear)
+    rest = [s for s in step_stages(R, law, form, linear, convexes) if s not in common]
     return [*map(bound, common), *(map(bound, rest) if rest else [Nothing()])]

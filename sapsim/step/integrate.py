@@ -24,12 +24,12 @@ SCALARS = (("nbody", "int"), ("ntree", "int"), ("nblock", "int"), ("stop_on_fail
 @cache
 def make(R) -> Stage:
     """The stage `integrate`; writes q, v, step, stopped, and the step's status word solve_int[5]."""
-    vec3 = R.vec3
+    vec3, wide3 = R.vec3, R.wide.vec3
     step_q = make_joints(R).step_q
     struct = make_struct("Integrate", R, ARRAYS, SCALARS)
 
     @wp.func
-    def finite(v: vec3) -> bool:
+    def finite(v: wide3) -> bool:
         return wp.isfinite(v[0]) and wp.isfinite(v[1]) and wp.isfinite(v[2])
 
     @wp.func
@@ -57,7 +57,7 @@ def make(R) -> Stage:
         failed = status & wp.static(int(FAILURES | StepStatus.WORLD_STOPPED))
         if failed == 0:
             for r in range(lane, s.nblock, wp.block_dim()):
-                s.v_b[w, r] = s.v_next_b[w, r]
+                s.v_b[w, r] = vec3(s.v_next_b[w, r])
             barrier()
             for b in range(lane, s.nbody, wp.block_dim()):
                 step_q(s.body_joint[b], s.q, s.v, w, s.body_q_start[b], s.body_dof_start[b], s.h, s.R_WF[w, b])

@@ -18,9 +18,9 @@ from sapsim.solver import constraints, jacobian, newton, participants, problem, 
 from sapsim.step import energy, integrate, reactions, record
 
 
-def step_stages(R: Real, law: str, form: str = "v_star", convexes: bool = False) -> list[Stage]:
-    """The stages of one step with a contact law and a form of the problem (solver/forms.py), in order; `convexes`: for a model
-    that has pairs of the stage `convex`."""
+def step_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto", convexes: bool = False) -> list[Stage]:
+    """The stages of one step with a contact law, a form of the problem (solver/forms.py) and a linear solver
+    (solver/linear.py), in order; `convexes`: for a model that has pairs of the stage `convex`."""
     free = {"v_star": free_motion, "momentum": free_momentum}[form]
     return [
         inputs.make(R),
@@ -36,7 +36,7 @@ def step_stages(R: Real, law: str, form: str = "v_star", convexes: bool = False)
         constraints.make(R, form),
         ties.make(R, form),
         participants.make(R, form),
-        newton.make(R, law, form),
+        newton.make(R, law, form, linear),
         reactions.make(R),
         integrate.make(R),
         kinematics.make(R),
@@ -51,9 +51,10 @@ def begin_stages(R: Real) -> list[Stage]:
     return [kinematics.make(R), velocities.make_set(R), kinematics.make(R)]
 
 
-def all_stages(R: Real, law: str, form: str = "v_star", convexes: bool = True) -> list[Stage]:
+def all_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto", convexes: bool = True) -> list[Stage]:
     """Every stage that a run can launch, once."""
-    return list({s.name: s for s in [*step_stages(R, law, form, convexes), *begin_stages(R), energy.make(R)]}.values())
+    stages = [*step_stages(R, law, form, linear, convexes), *begin_stages(R), energy.make(R)]
+    return list({s.name: s for s in stages}.values())
 
 
 @dataclass

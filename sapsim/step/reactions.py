@@ -131,7 +131,7 @@ def _make_needed(R, struct, placed):
             for i in range(3):
                 if (s.body_path_mask[path] & (1 << i)) != 0:
                     k = 3 * s.body_path[path] + i
-                    dA += s.S_T[w, k] * ((s.v_next[w, k] - s.v[w, k]) / s.h)
+                    dA += s.S_T[w, k] * ((real(s.v_next[w, k]) - s.v[w, k]) / s.h)
         p_TB = s.p_WB[w, b] - s.p_WT[w, s.body_tree[b]]
         return s.A_WB[w, b] + join(top(dA), bottom(dA) + wp.cross(top(dA), p_TB))
 
@@ -177,7 +177,7 @@ def _make_acting(R, struct, placed):
     def take_off_tie(s: struct, w: int, t: int, i: int, lane: int):
         """What item i of tie t does to its two links: D' gamma / h at its point of B, and the opposite at that of A."""
         D, _, p_a, p_b, turns = frames_of(s, w, t, i - s.tie_item[t])
-        f = wp.transpose(D) * s.gamma[w, s.ncontact[w] + i] / s.h
+        f = wp.transpose(D) * vec3(s.gamma[w, s.ncontact[w] + i]) / s.h
         a = s.tie_link_a[t]
         b = s.tie_link_b[t]
         if own(a, lane):
@@ -213,7 +213,7 @@ def _make_acting(R, struct, placed):
             a = s.shape_link[s.pair_a[pair]]
             b = s.shape_link[s.pair_b[pair]]
             if own(a, lane) or own(b, lane):
-                f = s.contact_R_WC[w, c] * s.gamma[w, c] / s.h
+                f = s.contact_R_WC[w, c] * vec3(s.gamma[w, c]) / s.h
                 if own(a, lane):
                     take_off(s, w, a, s.contact_p[w, c], -f)
                 if own(b, lane):

@@ -21,7 +21,7 @@ from sapsim.step.softened import make_count
 # Entries of `total`.
 UNCONVERGED, ITERATIONS_SUM, ITERATIONS_MAX, CONTACTS_SUM, CONTACTS_MAX, STATUS_OR, FIRST_BAD, NTOTAL = range(8)
 # Entries of `merged` and `rec_stat`; rec_stat has the contact count in the place of the number of steps.
-CONVERGED, OPTIMALITY, COST, ITERATIONS, LINE_SEARCH, STATUS, NSTEPS, NMERGED = range(8)
+CONVERGED, OPTIMALITY, COST, ITERATIONS, LINE_SEARCH, LINEAR, STATUS, NSTEPS, NMERGED = range(9)
 NCONTACT = NSTEPS
 
 COUNTER_ARRAYS = (
@@ -48,12 +48,14 @@ def make_counters(R, law_name: str) -> Stage:
             s.merged[w, COST] = 1
             s.merged[w, ITERATIONS] = 0
             s.merged[w, LINE_SEARCH] = 0
+            s.merged[w, LINEAR] = 0
             s.merged[w, STATUS] = 0
         s.merged[w, CONVERGED] = s.merged[w, CONVERGED] * converged
         s.merged[w, OPTIMALITY] = s.merged[w, OPTIMALITY] * (flags & 1)
         s.merged[w, COST] = s.merged[w, COST] * (flags // 2)
         s.merged[w, ITERATIONS] = wp.max(s.merged[w, ITERATIONS], s.solve_int[w, 2])
         s.merged[w, LINE_SEARCH] = wp.max(s.merged[w, LINE_SEARCH], s.solve_int[w, 3])
+        s.merged[w, LINEAR] = wp.max(s.merged[w, LINEAR], s.solve_int[w, 7])
         s.merged[w, STATUS] = s.merged[w, STATUS] | status
         s.merged[w, NSTEPS] = s.merged[w, NSTEPS] + 1
         # the worst ratio residual / scale, compared without dividing; a step without constraints has scale 0
@@ -179,7 +181,7 @@ def make_state(R) -> Stage:
         for i in range(lane, s.nlink, wp.block_dim()):
             write_link(s, w, row, i)
         for i in range(lane, s.nconstraint, wp.block_dim()):
-            s.rec_constraint[row, w, i] = s.constraint_gamma[w, i]
+            s.rec_constraint[row, w, i] = real(s.constraint_gamma[w, i])
         write_reactions(s, w, lane, row)
         barrier()
         if lane == 0:
@@ -216,12 +218,12 @@ def make_contacts(R, law_name: str) -> Stage:
             return
         for c in range(lane, s.ncontact[w], wp.block_dim()):
             R_WC = s.contact_R_WC[w, c]
-            vc = s.vc[w, c]
+            vc = vec3(s.vc[w, c])
             s.rec_pair[row, w, c] = s.contact_pair[w, c]
             s.rec_feature[row, w, c] = s.contact_feature[w, c]
             s.rec_point[row, w, c] = s.contact_p[w, c]
             s.rec_normal[row, w, c] = s.contact_n[w, c]
-            s.rec_impulse[row, w, c] = R_WC * s.gamma[w, c]
+            s.rec_impulse[row, w, c] = R_WC * vec3(s.gamma[w, c])
             s.rec_slip[row, w, c] = R_WC * vec3(vc[0], vc[1], real(0.0))
             s.rec_scalars[row, w, c] = vec3(s.contact_depth[w, c], stiffness(s.contact_row[w, c], s.h), s.contact_mu[w, c])
 

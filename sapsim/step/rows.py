@@ -28,6 +28,7 @@ def fetch_rows(arrays: Arrays, model: Model, nrow: int) -> Block:
         cost_reached=stat[..., record.COST] != 0,
         iterations=stat[..., record.ITERATIONS].astype(np.int32),
         line_search_iterations=stat[..., record.LINE_SEARCH].astype(np.int32),
+        linear_iterations=stat[..., record.LINEAR].astype(np.int32),
         residual=real[..., 0],
         residual_scale=real[..., 1],
         cost=real[..., 2],

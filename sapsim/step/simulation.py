@@ -17,12 +17,12 @@ from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
 from sapsim.model.build import build
 from sapsim.model.fields import FIELDS
+from sapsim.solver import linear
 from sapsim.step import energy, record, softened
 from sapsim.step import fused as fused_step
 from sapsim.step.block import Block, Totals
 from sapsim.step.capacity import first_guess, grown
 from sapsim.step.pipeline import Launcher, begin_stages, step_stages
-from sapsim.step.precision import for_precision
 from sapsim.step.rows import fetch_rows, read_totals
 
 GRAPH_STEPS = 16  # steps to a captured graph: below ten, launching from Python shows (performance_facts 12)
@@ -53,17 +53,18 @@ class Simulation:
         "sparse", or "auto", which chooses for each tree (model/trees.py).  Raises MachineError where the device is missing or
         too small.
         """
-        self.scene = scene = for_precision(scene, precision)
+        self.scene = scene
         self.nworld = scene.nworld
         self.precision = precision
         self.device = resolve_device(device)
         self.model = build(scene, factor)
         self.R = real(precision)
-        self._variant = (self.R, scene.contact.law, scene.solver.form, self.model.sizes["nconvexpair"] > 0)
+        convexes = self.model.sizes["nconvexpair"] > 0
+        self._variant = (self.R, scene.contact.law, scene.solver.form, scene.solver.linear_solver, convexes)
         on_gpu = self.device.startswith("cuda")
         self.lanes = lanes or (GPU_LANES if on_gpu else 1)
         self._fused = not on_gpu if fused is None else fused
-        self.capacity = first_guess(self.model, self.nworld)
+        self.capacity = first_guess(self.model, self.nworld, couples=linear.assembles(scene.solver.linear_solver))
         self.steps_done = 0
         model = self.model
         self.link_names, self.joint_names = model.link_names, model.joint_names
@@ -82,7 +83,7 @@ class Simulation:
         sizes = self.model.sizes | self.capacity.sizes(self.model)
         ntree = max(1, sizes["ntree"])
         sizes |= {
-            "none": 1, "nlane": 1024, "nsum": 32, "nneed": 3, "nsolve_int": 6, "nmerged_real": 3,
+            "none": 1, "nlane": 1024, "nsum": 32, "nneed": 3, "nsolve_int": 8, "nmerged_real": 3,
             "ntotal": record.NTOTAL, "nmerged": record.NMERGED, "nstat": record.NMERGED,
             "cconvex": convex.scratch_entries(self.lanes) if sizes["nconvexpair"] else 1,
             "words": (ntree + 63) // 64, "nedge": ntree * ((ntree + 63) // 64),

@@ -11,15 +11,16 @@ import warp as wp
 
 from sapsim.dynamics import api
 from sapsim.math.real import real
+from sapsim.solver.linear import SOLVERS
 from sapsim.step.pipeline import all_stages
 
 ARCH = 90
 LIMIT = 4096  # [bytes] a thread
 # Unrolled code explodes before it is slow: a matrix indexed in place once made 8.5 MB of a kernel; the largest here has 0.4 MB.
 LARGEST_PTX = 1_500_000
-VARIANTS = [(law, "v_star") for law in ("lagged", "sap", "similar")] + [
-    ("lagged", "momentum")
-]  # the form is no matter of the law
+VARIANTS = [(law, "v_star") for law in ("lagged", "sap", "similar")]
+# form and linear solver are no matter of the law
+VARIANTS += [("lagged", "momentum")] + [("lagged", "v_star", linear) for linear in SOLVERS]
 
 
 def stages(precision: str) -> dict[str, object]:

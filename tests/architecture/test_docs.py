@@ -11,6 +11,7 @@ from source import ROOT
 from sapsim.scene.read import loads
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PARITY = ROOT / "docs" / "drake_parity.md"
 TUTORIALS = {"README.md": "ball.yaml", "docs/quickstart.md": "box.yaml"}
 
 
@@ -52,3 +53,15 @@ def test_a_tutorial_works_as_written(page, scene, tmp_path):
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\((?!https?:)([^)#]*)(?:#[^)]*)?\)", page.read_text("utf-8"))
     assert [t for t in targets if t and not (page.parent / t).exists()] == []
+
+
+def test_the_parity_page_names_files_and_tests_that_exist():
+    """Its tables are an inventory: what they name must be there."""
+    text = PARITY.read_text("utf-8")
+    defined = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("*/*.py"))
+    files, tests = set(re.findall(r"`(\w+/\w+\.py)`", text)), set(re.findall(r"`(test_\w+)`", text))
+    assert len(files) > 10 and len(tests) > 30
+    assert [name for name in sorted(files) if not (ROOT / "tests" / name).exists()] == []
+    assert [name for name in sorted(tests) if f"def {name}(" not in defined] == []
+    cases = set(re.findall(r"`(b\d\d_\w+\.yaml)`", text))
+    assert cases == {path.name for path in (ROOT / "scenes" / "user_cases").glob("*.yaml")}

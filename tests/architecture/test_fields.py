@@ -13,10 +13,11 @@ from sapsim.math.real import real
 from sapsim.model.document import page
 from sapsim.model.fields import FIELDS
 from sapsim.solver.forms import FORMS
+from sapsim.solver.linear import SOLVERS
 from sapsim.step.pipeline import all_stages
 
 R = real("float64")
-VARIANTS = [(law, form) for law in registry("contacts") for form in FORMS]
+VARIANTS = [(law, form, linear) for law in registry("contacts") for form in FORMS for linear in SOLVERS]
 STEP = {stage.name: stage for variant in VARIANTS for stage in all_stages(R, *variant)}
 FUNCTIONS = {stage.name: stage for stage in api.stages(R)}
 STAGES = STEP | FUNCTIONS

@@ -43,7 +43,7 @@ def jointed(tmp_path):
 
 
 def test_the_folder_is_scanned():
-    assert find_peers() == ["drake", "mujoco", "pinocchio"]
+    assert find_peers() == ["drake", "mujoco", "mujoco_elliptic", "pinocchio"]
 
 
 def drake_masses(peer):

@@ -56,6 +56,24 @@ def test_humanoid_numbers():
     assert sum(link.inertial.mass for link in scene.links) == pytest.approx(40.84, abs=0.01)
 
 
+def test_a_humanoid_of_balls_has_the_ends_of_its_capsules():
+    scene, model = only("S6humballs").scene()
+    limp, _ = only("S6hum").scene()
+    balls = [shape for link in scene.links for shape in link.shapes if shape.kind == "sphere"]
+    capsules = [shape for link in limp.links for shape in link.shapes if shape.kind == "capsule"]
+    spheres = [shape for link in limp.links for shape in link.shapes if shape.kind == "sphere"]
+    assert len(balls) == 2 * len(capsules) + len(spheres) and len(capsules) == 16
+    radii = sorted([2 * c.params[:1] for c in capsules] + [s.params for s in spheres])
+    assert sorted(b.params[0] for b in balls) == pytest.approx(sorted(r for params in radii for r in params))
+    # the first thigh-like pair of ends is as far apart as its capsule is long
+    by_link = {link.name: [s for s in link.shapes if s.kind == "sphere"] for link in scene.links}
+    for link in limp.links:
+        if [s.kind for s in link.shapes] == ["capsule"]:
+            a, b = (np.array(s.X_LG.p) for s in by_link[link.name])
+            assert np.linalg.norm(b - a) == pytest.approx(link.shapes[0].params[1])
+    assert model.sizes["nv"] == 27 and [x.inertial for x in scene.links] == [x.inertial for x in limp.links]
+
+
 def advanced(name: str, steps: int, *peers) -> list[np.ndarray]:
     made = only(name)
     engines = [Own(made, "cpu"), *(peer(made) for peer in peers)]

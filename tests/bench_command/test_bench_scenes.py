@@ -91,6 +91,9 @@ def test_corners_meet_what_they_should():
     # feet - other cubes, cubes - cubes
     _, corners = case("S4mix20").scene("corners")
     assert len(corners.pairs.a) == 10 * 5 + 45 + 100 + 10 * 8 * 5 + 10 * 9 * 8 + 45
+    # one point to every pair: no cubes against cubes
+    _, points = case("S4mix20", boxes="points").scene("points")
+    assert len(points.pairs.a) == len(corners.pairs.a) - 45
 
 
 def test_options_reach_the_scenes():

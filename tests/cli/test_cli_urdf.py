@@ -51,7 +51,7 @@ def test_info_finds_a_package_that_is_named(folder):
     (folder / "pkg").mkdir()
     (folder / "pkg" / "m.stl").write_text("solid")
     plain = sapsim(folder, "info", "arm.urdf", "--package", "a=pkg")
-    assert plain.code == 0 and "base: fixed" in plain.out and "meshes are not supported yet" in plain.err
+    assert plain.code == 0 and "base: fixed" in plain.out and "was not found" not in plain.err
 
 
 def test_bad_use_of_info(folder):

@@ -8,6 +8,7 @@ from sapsim.math.real import real
 from sapsim.model.fields import FIELDS
 from sapsim.scene.read import load
 from sapsim.solver.forms import FORMS
+from sapsim.solver.linear import SOLVERS
 from sapsim.step.pipeline import all_stages, step_stages
 from sapsim.step.simulation import Simulation
 
@@ -57,7 +58,9 @@ KEPT |= {"softened_count", "softened_least"}
 
 
 def base_name(stage_name: str, law: str) -> str:
-    """The name without law and form, as fields.py has it."""
+    """The name without law, form and linear solver, as fields.py has it."""
+    for linear in SOLVERS:
+        stage_name = stage_name.removesuffix(f"_{linear}")
     return stage_name.removesuffix("_momentum").removesuffix(f"_{law}") if stage_name != "free_momentum" else stage_name
 
 
@@ -73,14 +76,18 @@ def poison(sim: Simulation, stage_name: str, law: str) -> int:
     return len(written)
 
 
-@pytest.mark.parametrize("law, form", [("lagged", "v_star"), ("sap", "v_star"), ("similar", "v_star"), ("lagged", "momentum")])
-def test_rubbish_in_the_outputs_changes_nothing(law, form, tmp_path):
+VARIANTS = [(law, "v_star", "auto") for law in ("lagged", "sap", "similar")] + [("lagged", "momentum", "auto")]
+VARIANTS += [("lagged", "v_star", linear) for linear in SOLVERS if linear != "auto"]
+
+
+@pytest.mark.parametrize("law, form, linear", VARIANTS)
+def test_rubbish_in_the_outputs_changes_nothing(law, form, linear, tmp_path):
     path = tmp_path / "scene.yaml"
     path.write_text(SCENE.replace("LAW", law))
-    scene = load(str(path), overrides=(f"solver.form={form}",))
+    scene = load(str(path), overrides=(f"solver.form={form}", f"solver.linear_solver={linear}"))
     clean, poisoned = (Simulation(scene, fused=False, device="cpu") for _ in range(2))
     clean.initial(), poisoned.initial()
-    stages = step_stages(clean.R, law, form)
+    stages = step_stages(clean.R, law, form, linear)
     counted = 0
     for _ in range(scene.steps):
         for stage in stages:
@@ -100,5 +107,6 @@ def test_rubbish_in_the_outputs_changes_nothing(law, form, tmp_path):
 
 def test_every_field_names_the_stage_that_writes_it():
     R = real("float64")
-    stages = {base_name(s.name, "lagged") for form in FORMS for s in all_stages(R, "lagged", form)}
+    variants = [(form, linear) for form in FORMS for linear in SOLVERS]
+    stages = {base_name(s.name, "lagged") for variant in variants for s in all_stages(R, "lagged", *variant)}
     assert {f.stage for f in FIELDS.values() if f.group in ("data", "record")} == stages

@@ -267,11 +267,21 @@ TEXTS = {
     "heap-lagged": HEAP.replace("LAW", "lagged"),
     "logs-sap": LOGS.replace("LAW", "sap"),
     "logs-similar": LOGS.replace("LAW", "similar"),
+    "bin-dense": BIN.replace("LAW", "lagged").replace("SEARCH", "exact, linear_solver: dense"),
+    "bin-pcg": BIN.replace("LAW", "lagged").replace("SEARCH", "exact, linear_solver: pcg"),
+    "tied-block_sparse": TIED.replace("LAW", "lagged") + "solver: {linear_solver: block_sparse}\n",
+    "tied-dense": TIED.replace("LAW", "lagged") + "solver: {linear_solver: dense}\n",
+    "tied-pcg": TIED.replace("LAW", "lagged") + "solver: {linear_solver: pcg}\n",
+    "tree-dense": TREE.replace("LAW", "lagged") + "solver: {linear_solver: dense}\n",
+    "tree-pcg": TREE.replace("LAW", "lagged") + "solver: {linear_solver: pcg}\n",
 }
+# Their Newton stage alone is a kernel of its own: one of all stages for each would take longest to compile.
+STAGES_APART = ("-block_sparse", "-dense", "-pcg")
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
 TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
-WORLDS = {"bin-lagged": 2, "failing-lagged": 3}  # so that more than one block runs
+SINGLE = {"tied-float32": "tied-sap", "bin-float32": "bin-sap"}  # the same in float32
+WORLDS = {"bin-lagged": 2, "bin-float32": 2, "failing-lagged": 3}  # so that more than one block runs
 
 
 def run_functions(lanes: int | None) -> dict[str, str]:
@@ -318,10 +328,13 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     from sapsim.scene.read import loads
     from sapsim.step.simulation import Simulation
 
-    scene = replace(loads(TEXTS[name], file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
+    text = TEXTS[SINGLE.get(name, name)]
+    scene = replace(loads(text, file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
     if name.startswith("heap"):
         scene = with_hull(scene, "ball")
-    sim = Simulation(scene, device="cpu", lanes=lanes, fused=fused)
+    precision = "float32" if name in SINGLE else "float64"
+    staged = False if name.endswith(STAGES_APART) else fused
+    sim = Simulation(scene, device="cpu", precision=precision, lanes=lanes, fused=staged)
     good = np.ones(sim.nworld, bool)
     if name.startswith("failing"):
         good[1] = False

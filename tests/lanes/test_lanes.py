@@ -51,6 +51,17 @@ def test_bits_do_not_depend_on_lanes(build, name):
     assert not found["counts_differ"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", lane_scenes.SINGLE)
+@pytest.mark.parametrize("build", [(32, "down"), (2, "up")], ids=lambda b: f"{b[0]}-{b[1]}")
+def test_bits_do_not_depend_on_lanes_in_float32(build, name):
+    """There a solve mixes two precisions."""
+    found = worker(*build, tuple(lane_scenes.SINGLE))[name]
+    expected = one_lane(name)
+    assert [key for key in expected if found["results"][key] != expected[key]] == []
+    assert not found["counts_differ"]
+
+
 @pytest.mark.parametrize("name", ["bin-lagged", "chain-sap"])
 def test_bits_do_not_depend_on_fusing_the_stages(name):
     """A GPU runs the stages as kernels of their own, the CPU as one."""

@@ -114,6 +114,7 @@ class FakeSimulation:
             cost_reached=np.zeros((R, W), bool),
             iterations=np.where((step > 0)[:, None], 2, 0) * np.ones((1, W), np.int32),
             line_search_iterations=np.zeros((R, W), np.int32),
+            linear_iterations=np.zeros((R, W), np.int32),
             residual=np.full((R, W), 1e-9),
             residual_scale=np.ones((R, W)),
             cost=np.full((R, W), 0.5),

@@ -31,6 +31,8 @@ VALUES = [
     ("world", "", "depth_max", "end", 40e-3),
     ("solver", "", "converged_fraction", "end", 1.0),
     ("solver", "", "converged_fraction", "all", 1.0),
+    ("solver", "", "iterations_mean", 0.1, 2.0),
+    ("solver", "", "iterations_max", "all", 2),
 ]
 
 
@@ -115,6 +117,26 @@ def test_converged_fraction_counts_rows(tmp_path):
         assert all(r.passed for r in evaluate(run, entries))
 
 
+def test_iterations_up_to_a_row(tmp_path):
+    """The stand-in says 2 in every step; here step k says k."""
+    sim = FakeSimulation(scene(steps=4))
+    recorder = Recorder(str(tmp_path / "run.h5"), sim)
+    recorder.put(sim.initial())
+    block = sim.advance(4)
+    block.iterations[...] = [[3], [1], [4], [2]]
+    recorder.put(block)
+    recorder.close("complete")
+    entries = [
+        Expect("solver", "", "iterations_mean", 2 * H, value=2.0),
+        Expect("solver", "", "iterations_max", 2 * H, value=3),
+        Expect("solver", "", "iterations_mean", "end", value=2.5),
+        Expect("solver", "", "iterations_max", "all", value=4),
+        Expect("solver", "", "iterations_max", "all", max=3),
+    ]
+    with open_run(tmp_path / "run.h5") as run:
+        assert [r.passed for r in evaluate(run, entries)] == [True, True, True, True, False]
+
+
 def test_not_a_number_is_never_allowed(tmp_path):
     sim = FakeSimulation(scene(steps=1))
     recorder = Recorder(str(tmp_path / "run.h5"), sim)
@@ -169,6 +191,7 @@ def test_energy_is_that_of_all_forms_from_row_0_on(tmp_path):
         ("q", "state"),
         ("contact_force.z", "contacts"),
         ("converged_fraction", "solver"),
+        ("iterations_mean", "solver"),
         ("energy", "energy"),
     ],
 )

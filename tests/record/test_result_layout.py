@@ -38,7 +38,7 @@ CONTRACT = {
     **{f"contacts/{name}": ("contacts/contact xyz", "f") for name in ("point", "normal", "impulse", "slip_velocity")},
     **{f"contacts/{name}": ("contacts/contact", "f") for name in ("depth", "stiffness", "friction")},
     **{f"solver/{name}": ("time world", "b") for name in ("converged", "optimality_reached", "cost_reached")},
-    **{f"solver/{name}": ("time world", "i") for name in ("iterations", "line_search_iterations")},
+    **{f"solver/{name}": ("time world", "i") for name in ("iterations", "line_search_iterations", "linear_iterations")},
     **{f"solver/{name}": ("time world", "f") for name in ("residual", "residual_scale", "cost")},
     "solver/status": ("time world", "u"),
     "solver/first_bad_step": ("world", "i"),

@@ -94,7 +94,7 @@ def test_new_entries_can_be_added():
         ("output.channels[0]=state", "unknown-key", "output.channels", "set all of it"),
         ("gravity=[0, 0", "yaml-syntax", "gravity", "flow sequence"),
         ("gravity=[0, 0, .nan]", "not-finite", "gravity[2]", "found .nan"),
-        ("solver.linear_solver=pcg", "not-supported", "solver.linear_solver", "not supported yet"),
+        ("solver.linear_solver=pgc", "unknown-value", "solver.linear_solver", 'did you mean "pcg"?'),
         ("worlds.vary.gravity.values=[1]", "not-supported", "worlds.vary", "not supported yet"),
         ("instances.a.joints.wrist.damping=1", "unknown-name", "instances.a.joints.wrist", "joints of model arm: none"),
         ("bodies.ball.material=ruber", "unknown-name", "bodies.ball.material", 'did you mean "rubber"?'),

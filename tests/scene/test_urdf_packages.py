@@ -32,6 +32,7 @@ def no_ros(monkeypatch):
 
 
 def reasons(scene):
+    """Why shapes that are only named cannot be used, "" for those that could be."""
     return [shape.reason for link in scene.links for shape in link.unbuilt]
 
 
@@ -41,7 +42,7 @@ def test_a_bare_file_finds_packages_among_its_ancestors_from_anywhere(tree, monk
         monkeypatch.chdir(folder)
         for path in (tree, os.path.relpath(tree)):
             scene = load_model(path)
-            assert reasons(scene) == ["meshes are not supported yet"] and codes(scene.warnings) == ["unusable-shape"]
+            assert reasons(scene) == [""] and codes(scene.warnings) == []
 
 
 def test_a_missing_package_names_every_folder_that_was_tried(tree, monkeypatch, tmp_path):
@@ -60,13 +61,13 @@ def test_the_environment_is_searched(tree, monkeypatch, tmp_path, variable, plac
     write(tmp_path, "solid", f"elsewhere/{inside}/m.stl")
     tree.write_text(with_mesh("package://c/m.stl"))
     monkeypatch.setenv(variable, str(tmp_path / "elsewhere" / place))
-    assert reasons(load_model(tree)) == ["meshes are not supported yet"]
+    assert reasons(load_model(tree)) == [""]
 
 
 def test_a_named_package_comes_first(tree, tmp_path):
     (tmp_path / "mine").mkdir()
     (reason,) = reasons(load_model(tree, packages={"a": tmp_path / "mine"}))
-    assert reason == "meshes are not supported yet"  # found among the ancestors: the named folder has no such file
+    assert reason == ""  # found among the ancestors: the named folder has no such file
     tree.write_text(with_mesh("package://a/other.stl"))
     (reason,) = reasons(load_model(tree, packages={"a": tmp_path / "mine"}))
     assert str(tmp_path / "mine" / "other.stl") in reason
@@ -94,7 +95,7 @@ def test_names_that_no_file_can_have(tmp_path):
 def test_a_mesh_beside_the_file(tmp_path):
     write(tmp_path, "solid", "meshes/m.stl")
     for address in ("meshes/m.stl", f"file://{tmp_path}/meshes/m.stl"):
-        assert reasons(model_of(tmp_path, with_mesh(address))) == ["meshes are not supported yet"]
+        assert reasons(model_of(tmp_path, with_mesh(address))) == [""]
 
 
 UNUSABLE = with_shape('<mesh filename="gone.stl"/>')
@@ -158,7 +159,7 @@ def test_packages_of_a_scene(tmp_path):
     write(tmp_path, "solid", "outside/m.stl")
     head = SCENE.replace("instances: {arm: {", "instances: {arm: {collision: false, ")
     path = write(tmp_path, head.replace("arm.urdf", "arm.urdf, packages: {my: robots}"), "scenes/scene.yaml")
-    assert reasons(load(path)) == ["meshes are not supported yet"]
+    assert reasons(load(path)) == [""]
     path = write(tmp_path, head.replace("arm.urdf", "arm.urdf, packages: {my: ../outside}"), "scenes/scene.yaml")
     (error,) = errors_of(load, path)
     assert error.code == "not-allowed" and error.path == "models.arm.packages.my" and "--package my=" in error.suggestion
@@ -166,7 +167,7 @@ def test_packages_of_a_scene(tmp_path):
     assert codes(errors_of(load, path)) == ["missing-file"]
     path = write(tmp_path, head, "scenes/scene.yaml")
     assert 'package "my" is not known' in reasons(load(path))[0]  # a scene searches neither environment nor ancestors
-    assert reasons(load(path, packages={"my": tmp_path / "outside"})) == ["meshes are not supported yet"]
+    assert reasons(load(path, packages={"my": tmp_path / "outside"})) == [""]
 
 
 def test_a_package_cannot_be_left(tmp_path):

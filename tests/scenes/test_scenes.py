@@ -12,7 +12,12 @@ import yaml
 from sapsim.cli.main import main
 
 FOLDER = Path(__file__).parents[2] / "scenes"
-SCENES = sorted(FOLDER.glob("*.yaml"))
+FOLDERS = (FOLDER, FOLDER / "literature", FOLDER / "user_cases")
+SCENES = sorted(path for folder in FOLDERS for path in folder.glob("*.yaml"))
+# what takes more than a second or two
+SLOW = {"bouncing", "clutter", "spheres_666"}
+# the one warning there may be is about the run: the near-rigid limit acted
+NEAR_RIGID = {"near_rigid_ball", "near_rigid_sliders", "b35_near_rigid_ball", "clutter"}
 # contract 2, `--json` of run
 KEYS = {
     "status", "exit_code", "steps", "worlds", "simulated_seconds", "wall_seconds", "steps_per_second",
@@ -20,7 +25,9 @@ KEYS = {
     "warnings", "output", "bytes",
 }  # fmt: skip
 
-all_scenes = pytest.mark.parametrize("path", SCENES, ids=[path.stem for path in SCENES])
+all_scenes = pytest.mark.parametrize(
+    "path", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in SLOW else []) for p in SCENES]
+)
 
 
 def run(capfd, *arguments: str) -> tuple[int, dict]:
@@ -69,8 +76,7 @@ def test_scene_runs_clean(path, tmp_path, capfd):
     assert found["steps"] == round(scene["duration"] / scene["time_step"]) and found["worlds"] == 1
     assert found["simulated_seconds"] == pytest.approx(scene["duration"], rel=1e-12)
     assert len(found["checks"]) == len(scene["expect"])
-    # the one warning there may be is about the run: the near-rigid limit acted
-    assert {w["code"] for w in found["warnings"]} == ({"near-rigid"} if path.stem.startswith("near_rigid") else set())
+    assert {w["code"] for w in found["warnings"]} == ({"near-rigid"} if path.stem in NEAR_RIGID else set())
     assert found["output"] == str(out) and found["bytes"] == out.stat().st_size
     with h5py.File(out) as file:
         assert file.attrs["status"] == "complete" and len(file["time"]) == found["steps"] + 1

@@ -72,4 +72,4 @@ def test_other_scenes_have_no_such_stage():
     assert sim.model.sizes["nconvexpair"] == 0 and sim.arrays["convex_point"].size == 1
     names = [s.name for s in step_stages(*sim._variant)]
     assert "convex" not in names
-    assert [s.name for s in step_stages(*sim._variant[:3], True) if s.name not in names] == ["convex"]
+    assert [s.name for s in step_stages(*sim._variant[:4], True) if s.name not in names] == ["convex"]

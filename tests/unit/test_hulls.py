@@ -53,7 +53,7 @@ def test_hull_of_random_points_is_a_closed_convex_surface(n):
     "points", [np.zeros((0, 3)), np.ones((5, 3)), CUBE * np.array([1.0, 1.0, 0.0])], ids=["none", "one", "flat"]
 )
 def test_points_without_volume_are_refused(points):
-    with pytest.raises(ValueError, match="span no volume"):
+    with pytest.raises(ValueError, match=r"plane|four points"):
         convex_hull(points)
 
 

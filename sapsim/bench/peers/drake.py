@@ -13,7 +13,7 @@ import numpy as np
 
 from sapsim.bench.cases import Case
 from sapsim.bench.engine import SAMPLES, Fault, Seen
-from sapsim.bench.mechanism import Body, Geometry, has_manifolds, mechanism, refuse_kinds, translated
+from sapsim.bench.mechanism import Body, Geometry, at_state, has_manifolds, mechanism, refuse_kinds, translated
 from sapsim.bench.peers._drake_joints import JOINTS, Place, add_actuators, add_joint, fix_inputs, model_instances, rotation
 
 LAWS = {"lagged": "kLagged", "similar": "kSimilar", "sap": "kSap"}
@@ -37,8 +37,9 @@ class Engine:
 
         logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of half-spaces and deformable bodies
         self.tree = tree
-        scene, model = case.scene("corners")
-        self.boxes = "corners" if "corners" in case.scenes else "one point" * has_manifolds(model)
+        scene, model = case.scene(case.one_point)
+        self.boxes = case.one_point or "one point" * has_manifolds(model)
+        self.model = model
         self.mechanism = m = mechanism(scene, model)
         refuse_kinds("joints", [b.kind for b in m.bodies], JOINTS)
         refuse_kinds("shapes", [s.kind for s in m.shapes], SHAPES)
@@ -117,6 +118,11 @@ class Engine:
             self._place(self.plant.GetMyMutableContextFromRoot(root))
             simulator.Initialize()
 
+    def start_from(self, joint_q: np.ndarray, joint_qd: np.ndarray) -> None:
+        """A restart from another state, as files hold it, which stays the start."""
+        self.mechanism = at_state(self.mechanism, self.model, joint_q, joint_qd)
+        self.restart()
+
     def _place(self, context) -> None:
         from pydrake.multibody.math import SpatialVelocity
 
@@ -147,13 +153,17 @@ class Engine:
 
     def observe(self, n: int) -> Seen:
         chunk, done, contacts, looks = max(1, n // SAMPLES), 0, 0, 0
-        port = self.plant.get_contact_results_output_port()
         while done < n and not self.error:
             self.advance(min(chunk, n - done))
             done += chunk
-            contacts += sum(port.Eval(context).num_point_pair_contacts() for context in self._contexts())
+            contacts += self.contacts()
             looks += len(self.simulators)
         return Seen(contacts / max(1, looks), None, None if self.error else 1.0)
+
+    def contacts(self) -> int:
+        """Contacts of all worlds in the states as they are."""
+        port = self.plant.get_contact_results_output_port()
+        return sum(port.Eval(context).num_point_pair_contacts() for context in self._contexts())
 
     def fault(self) -> Fault | None:
         if self.error:
@@ -169,3 +179,9 @@ class Engine:
         context = self._contexts()[0]
         found = (self.plant.EvalBodyPoseInWorld(context, b).GetAsMatrix34() for b in self.bodies)
         return translated(self.mechanism.bodies, found)
+
+    def twists(self) -> np.ndarray:
+        """(n, 6) [omega_WB; v_WBo] of the bodies of world 0 that have mass, world axes."""
+        context, bodies = self._contexts()[0], zip(self.bodies, self.mechanism.bodies, strict=True)
+        found = [self.plant.EvalBodySpatialVelocityInWorld(context, b).get_coeffs() for b, own in bodies if own.mass > 0.0]
+        return np.array(found).reshape(-1, 6)

@@ -28,6 +28,7 @@ class Engine:
     """A scene in MuJoCo."""
 
     NAME, PACKAGE, REQUIREMENT = "mujoco", "mujoco", "mujoco"
+    CONE = "mjCONE_PYRAMIDAL"
 
     def __init__(self, case: Case):
         import mujoco
@@ -51,6 +52,7 @@ class Engine:
         spec.compiler.degree = False
         spec.option.timestep = m.time_step
         spec.option.gravity = m.gravity
+        spec.option.cone = getattr(mj.mjtCone, self.CONE)
         spec.option.disableflags |= int(mj.mjtDisableBit.mjDSBL_FILTERPARENT)  # pairs are excluded by name below
         spec.memory = ARENA
         if any(body.drive for body in m.bodies):  # Euler's method takes no drive at the step's end

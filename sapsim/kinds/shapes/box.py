@@ -67,5 +67,6 @@ KIND = ShapeKind(
         (p[0] ** 2 + p[1] ** 2) / 12.0,
     ),
     radius=lambda s: sqrt(s[0] ** 2 + s[1] ** 2 + s[2] ** 2),
+    half=lambda s: (s[0], s[1], s[2]),
     convex=convex,
 )

@@ -58,6 +58,7 @@ KIND = ShapeKind(
     volume=volume,
     unit_inertia=unit_inertia,
     radius=lambda s: s[0] + s[1],
+    half=lambda s: (s[0], s[0], s[0] + s[1]),
     keys=("radius", "length"),
     convex=convex,
 )

@@ -66,6 +66,7 @@ KIND = ShapeKind(
     volume=lambda p: pi * p[0] ** 2 * p[1] / 3.0,
     unit_inertia=unit_inertia,
     radius=lambda s: hypot(s[0], s[1]),
+    half=lambda s: (s[0], s[0], s[1]),
     keys=("radius", "length"),
     com=lambda p: (0.0, 0.0, -0.25 * p[1]),
     convex=convex,

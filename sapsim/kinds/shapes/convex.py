@@ -70,6 +70,7 @@ KIND = ShapeKind(
     volume=lambda p: None,
     unit_inertia=lambda p: None,
     radius=lambda s: s[1],
+    half=lambda s: (s[1],) * 3,  # model/build.py knows the hull, and a smaller box
     written=False,
     convex=convex,
 )

@@ -70,6 +70,7 @@ KIND = ShapeKind(
     volume=lambda p: pi * p[0] ** 2 * p[1],
     unit_inertia=unit_inertia,
     radius=lambda s: hypot(s[0], s[1]),
+    half=lambda s: (s[0], s[0], s[1]),
     keys=("radius", "length"),
     convex=convex,
 )

@@ -44,5 +44,6 @@ KIND = ShapeKind(
         (p[0] ** 2 + p[1] ** 2) / 5.0,
     ),
     radius=lambda s: max(s),
+    half=lambda s: (s[0], s[1], s[2]),
     convex=convex,
 )

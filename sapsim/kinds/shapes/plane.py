@@ -11,4 +11,5 @@ KIND = ShapeKind(
     volume=lambda p: None,
     unit_inertia=lambda p: None,
     radius=lambda s: inf,
+    half=lambda s: (inf,) * 3,
 )

@@ -36,5 +36,6 @@ KIND = ShapeKind(
     volume=lambda p: 4.0 / 3.0 * pi * p[0] ** 3,
     unit_inertia=lambda p: (0.4 * p[0] ** 2,) * 3,
     radius=lambda s: s[0],
+    half=lambda s: (s[0],) * 3,
     convex=convex,
 )

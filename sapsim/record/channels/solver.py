@@ -21,6 +21,7 @@ GROWS = (
     _each("cost_reached", "bool", "1", "the decrease of the cost met its tolerance"),
     _each("iterations", "int32", "1", "Newton iterations"),
     _each("line_search_iterations", "int32", "1", "iterations of the line search, summed over the Newton iterations"),
+    _each("linear_iterations", "int32", "1", "iterations of conjugate gradients, summed over the Newton iterations"),
     _each("residual", "real", "J^0.5", "norm of the scaled gradient of the cost, D = diag(A)^-1/2"),
     _each("residual_scale", "real", "J^0.5", "the larger of the scaled momentum and the scaled constraint impulse"),
     _each("cost", "real", "J", "cost at the solution"),

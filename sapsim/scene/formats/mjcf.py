@@ -37,7 +37,7 @@ def read_model(data: bytes, file: str, name: str, default: Material, sources: So
     model.where = root.where
     model.name = name or compiled.spec.modelname or Path(file).stem
     notices = Notices()
-    reader = TreeReader(compiled, model, default)
+    reader = TreeReader(compiled, model, default, report)
     reader.read()
     model.link_names, model.joint_names = tuple(model.links), tuple(model.joints)
     model.filters = _excluded(compiled, reader.link)

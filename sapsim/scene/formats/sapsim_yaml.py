@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sapsim.scene.actuators import read_actuators
+from sapsim.scene.built_shapes import build_shapes
 from sapsim.scene.constraint_checks import check_constraints
 from sapsim.scene.constraints import read_constraints, with_mimics
 from sapsim.scene.expectations import read_expect, read_forces
@@ -27,7 +28,7 @@ from sapsim.scene.series import SeriesReader
 from sapsim.scene.settings import read_contact, read_output, read_solver, read_steps, read_worlds
 from sapsim.scene.sources import Sources
 from sapsim.scene.spec import WORLD, Scene, Shape, Where
-from sapsim.scene.unused import check_shapes, warn_of_unenforced
+from sapsim.scene.unused import warn_of_unenforced
 from sapsim.scene.yaml_loader import parse
 
 SUFFIXES = (".yaml", ".yml")
@@ -47,7 +48,7 @@ def read(text: str, file: str, overrides: Sequence[str], sources: Sources, repor
 
 
 def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sources: Sources, report: Report) -> Scene:
-    materials = read_materials(root)
+    materials = read_materials(root, sources)
     names = Names()
     placed = _place_all(root, materials, names, sources, report)
     nworld, seed = read_worlds(root)
@@ -77,7 +78,7 @@ def _scene(root: Section, text: str, file: str, overrides: tuple[str, ...], sour
     )
     scene = settle_inertias(still_locked(scene, report), report)
     check_masses(scene, report)
-    check_shapes(scene.links, sources.geometry, report)
+    scene = build_shapes(scene, sources.geometry, report)
     warn_of_unenforced(scene.joints, report)
     if not report.errors:
         check_constraints(scene, report)

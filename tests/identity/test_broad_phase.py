@@ -1,0 +1,114 @@
+"""The broad phase leaves out what cannot touch and nothing else; its runs and bounds."""
+
+import numpy as np
+import pytest
+
+from sapsim.bench.cases import Wishes, make_cases
+from sapsim.kinds.base import registry
+from sapsim.model.pair_runs import LONGEST
+from sapsim.scene.read import loads
+from sapsim.step.simulation import Simulation
+
+CLUTTER = """\
+sapsim: 1
+time_step: 0.002
+steps: 1000000
+materials: {m: {friction: 0.4}}
+world:
+  collision:
+    - {plane: {}, material: m}
+    - {box: [0.02, 2, 1], pose: {xyz: [0.5, 0, 0.5], rpy: [0, 0, 0.3]}, material: m}
+models:
+  dumbbell:
+    links:
+      core:
+        inertial: {density: 800}
+        collision:
+          - {sphere: 0.06, pose: {xyz: [0.12, 0, 0]}, material: m}
+          - {sphere: 0.06, pose: {xyz: [-0.12, 0, 0]}, material: m}
+          - {capsule: {radius: 0.03, length: 0.2}, pose: {rpy: [0, 1.5707963, 0]}, material: m}
+  brick:
+    links:
+      core: {inertial: {density: 800}, collision: [{box: [0.3, 0.1, 0.05], material: m}]}
+instances:
+"""
+
+
+def clutter():
+    """Dumbbells of three shapes and flat bricks fall against a tilted wall."""
+    lines = []
+    for i in range(12):
+        model = ("dumbbell", "brick")[i % 2]
+        pose = f"{{xyz: [{0.33 * (i % 2)}, {0.2 * (i % 3)}, {0.15 + 0.13 * i}], rpy: [{0.4 * i}, {0.3 * i}, {0.2 * i}]}}"
+        lines.append(f"  b{i}: {{model: {model}, base: floating, pose: {pose}}}")
+    return loads(CLUTTER + "\n".join(lines) + "\n", file="clutter.yaml")
+
+
+def without_bounds(simulation: Simulation) -> Simulation:
+    """All pairs are near: bounds are infinite."""
+    arrays = simulation.model.arrays
+    for name in ("shape_radius", "shape_half", "body_reach"):
+        arrays[name] = np.full_like(arrays[name], np.inf)
+    simulation._allocate()
+    return simulation
+
+
+def scene_of(name: str):
+    if name == "clutter":
+        return clutter()
+    return make_cases([name], [None], Wishes(boxes="points"))[0].scene("points")[0]
+
+
+@pytest.mark.parametrize("name, steps", [("clutter", 600), ("S3", 60), ("S4mix20", 300)])
+def test_bounds_change_no_bit(name, steps):
+    """The same contacts, so the same motion, bit for bit, as with every pair in the narrow phase; and far fewer near pairs."""
+    bounded, unbounded = Simulation(scene_of(name), device="cpu"), without_bounds(Simulation(scene_of(name), device="cpu"))
+    fewer = []
+    for _ in range(10):
+        for simulation in (bounded, unbounded):
+            simulation.advance(steps // 10)
+        near, everything = (int(s.arrays["near_count"].numpy()[0]) for s in (bounded, unbounded))
+        fewer.append(near / everything)
+    assert np.array_equal(bounded.arrays["q"].numpy(), unbounded.arrays["q"].numpy())
+    assert bounded.totals.contacts_sum[0] == unbounded.totals.contacts_sum[0] > 0
+    assert max(fewer) < 0.6
+
+
+@pytest.mark.parametrize("name", sorted(registry("shapes")))
+def test_bounds_hold_the_shape(name):
+    """Points of the surface, from the formulas of the shapes, lie in the box and the ball, and reach both."""
+    kind = registry("shapes")[name]
+    rng = np.random.default_rng(1)
+    params = tuple(rng.uniform(0.2, 1.0, kind.nparam))
+    directions = rng.normal(size=(20000, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    if name == "plane":
+        assert kind.half(kind.size(params)) == (np.inf,) * 3
+        return
+    if name == "box":
+        points = 0.5 * np.array(params) * np.sign(directions)
+    elif name == "sphere":
+        points = params[0] * directions
+    else:
+        points = params[0] * directions + 0.5 * params[1] * np.sign(directions[:, 2:]) * [0.0, 0.0, 1.0]
+    half = np.array(kind.half(kind.size(params)))
+    largest = np.abs(points).max(axis=0)
+    # 20000 directions come within 1 % of each axis
+    assert np.all(largest <= half * (1 + 1e-12)) and np.all(largest >= 0.99 * half)
+    reach = np.linalg.norm(points, axis=1).max()
+    assert 0.99 * kind.radius(kind.size(params)) <= reach <= kind.radius(kind.size(params)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["clutter", "S3", "S4mix20"])
+def test_runs_hold_every_pair_once(name):
+    model = Simulation(scene_of(name), device="cpu").model
+    m = model.arrays
+    assert m["run_start"][0] == 0 and m["run_start"][-1] == len(m["pair_a"]) and np.all(np.diff(m["run_start"]) > 0)
+    for first, end, body in zip(m["run_start"], m["run_start"][1:], m["run_body"], strict=False):
+        assert len(set(m["pair_a"][first:end])) == 1
+        bodies = set(m["shape_body"][m["pair_b"][first:end]])
+        assert (bodies == {body} and end - first > 1) if body >= 0 else end - first <= LONGEST
+    radius, centre = m["shape_radius"][0], np.linalg.norm(m["shape_p_BG"][0], axis=1)
+    for b in range(model.sizes["nbody"]):
+        own = m["shape_body"] == b
+        assert m["body_reach"][0, b] >= (radius + centre)[own].max()
