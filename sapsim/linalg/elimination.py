@@ -201,6 +201,7 @@ def make_elimination(struct):
         blocks = s.solve_int[w, 4]
         if blocks <= s.chess:
             cross_places(s, w, lane, island)
+        barrier()
         return blocks
 
     return symbolic
