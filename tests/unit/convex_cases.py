@@ -174,12 +174,14 @@ def random_solid(kind: str, rng, scale: float = 1.0) -> Solid:
     return Solid(kind, tuple(scale * rng.uniform(0.3, 1.5, nparam)), np.zeros(3), R)
 
 
-def random_cases(kind_a: str, kind_b: str, n: int, seed: int, far: float = 1.1) -> list[tuple[Solid, Solid]]:
-    """From concentric to apart: B at up to `far` times the sum of the radii."""
+def random_cases(
+    kind_a: str, kind_b: str, n: int, seed: int, far: float = 1.1, scale: float = 1.0
+) -> list[tuple[Solid, Solid]]:
+    """From concentric to apart: B at up to `far` times the sum of the radii; lengths of about `scale` [m]."""
     rng = np.random.default_rng(seed)
     cases = []
     for _ in range(n):
-        a, b = random_solid(kind_a, rng), random_solid(kind_b, rng)
+        a, b = random_solid(kind_a, rng, scale), random_solid(kind_b, rng, scale)
         d = rng.normal(size=3)
         b = b.at(d / np.linalg.norm(d) * rng.uniform(0.0, far) * (a.radius + b.radius))
         motion = random_rotation(rng), rng.uniform(-1.0, 1.0, 3)
@@ -208,7 +210,7 @@ def coal_shape(s: Solid):
 def coal_distance(a: Solid, b: Solid) -> float:
     """Signed distance by coal: minus the depth where they overlap."""
     request, result = coal.DistanceRequest(True, True), coal.DistanceResult()
-    request.gjk_tolerance = request.epa_tolerance = 1.0e-9
+    request.gjk_tolerance, request.epa_tolerance = 1.0e-9, 1.0e-7  # below that its polytope fails on round shapes
     request.gjk_max_iterations = request.epa_max_iterations = 1000
     (g_a, X_a), (g_b, X_b) = coal_shape(a), coal_shape(b)
     return coal.distance(g_a, X_a, g_b, X_b, request, result)

@@ -23,8 +23,10 @@ PRECISIONS = ("float64", "float32")
 FAR = 100.0  # a margin beyond which nothing is
 # of the size; float32: eighty rounding errors
 GAP = {"float64": 1.0e-9, "float32": 1.0e-5}
-# what a smaller depth may be missed by [m], sizes being about 1
+# what a smaller depth may be missed by [m]
 EXCESS = {"float64": 1.0e-6, "float32": 1.0e-4}
+# where another library takes the way out through the mantle for the shortest, though a ball leaves through a cap
+NOT_LEAST = {("cylinder", "sphere")}
 MANY = int(os.environ.get("SAPSIM_POSES", "300"))  # a pair, of the slow test; the issue's 10,000 take ten minutes
 
 
@@ -33,7 +35,7 @@ def directions(n: int) -> np.ndarray:
     return d / np.linalg.norm(d, axis=1)[:, None]
 
 
-def certify(cases, precision: str, sweep: np.ndarray, excess: float | None = None) -> tuple[int, int]:
+def certify(cases, precision: str, sweep: np.ndarray) -> tuple[int, int]:
     """Checks every case; how many were apart and overlapped."""
     apart = 0
     for (a, b), found in zip(cases, run(cases, precision, FAR), strict=True):
@@ -46,14 +48,14 @@ def certify(cases, precision: str, sweep: np.ndarray, excess: float | None = Non
             apart += 1
             assert np.linalg.norm(found.p_B[k] - found.p[k]) + h <= GAP[precision] * size
         else:
-            assert found.depth[k] - widths(a, b, sweep).min() <= (EXCESS[precision] if excess is None else excess) * size
+            assert found.depth[k] - widths(a, b, sweep).min() <= EXCESS[precision]
     return apart, len(cases) - apart
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("precision, scale", [("float64", 1.0), ("float64", 0.1), ("float32", 1.0)])
 @pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
-def test_bounds_meet_and_no_direction_is_shallower(kinds, precision):
-    apart, overlapping = certify(random_cases(*kinds, 60, seed=11), precision, directions(2000))
+def test_bounds_meet_and_no_direction_is_shallower(kinds, precision, scale):
+    apart, overlapping = certify(random_cases(*kinds, 60, seed=11, scale=scale), precision, directions(2000))
     assert apart > 3 and overlapping > 15
 
 
@@ -66,7 +68,7 @@ def test_bounds_meet_at_many_poses(precision):
 
 @pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
 def test_twin_finds_the_same_depth(kinds):
-    """1e-8: where the simplex search of the twin stops, at kinks of h."""
+    """2e-7 m: where the simplex search of the twin stops, at kinks of h."""
     cases = random_cases(*kinds, 6, seed=13)
     for (a, b), found in zip(cases, run(cases, margin=FAR), strict=True):
         shapes = [(s.kind, s.params, Placement(s.R, s.p), None if s.hull is None else s.hull.vertices) for s in (a, b)]
@@ -75,14 +77,18 @@ def test_twin_finds_the_same_depth(kinds):
 
 @pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
 def test_distance_is_that_of_another_library(kinds):
-    cases = [c for c in random_cases(*kinds, 120, seed=14, far=1.3)]
-    compared = 0
+    """Within 1e-5 m.  Where its depth is not the least, a direction of less width proves that here."""
+    cases = random_cases(*kinds, 120, seed=14, far=1.3)
+    apart, overlapping, agree = 0, 0, 0
     for (a, b), found in zip(cases, run(cases, margin=FAR), strict=True):
-        distance = coal_distance(a, b)
-        if distance > 0.0 or found.depth.max() < 0.0:
-            compared += 1
-            assert -found.depth.max() == pytest.approx(distance, abs=1.0e-5 * (a.radius + b.radius))
-    assert compared > 20
+        depth, other = found.depth.max(), -coal_distance(a, b)
+        apart, overlapping = apart + (depth < 0.0), overlapping + (depth >= 0.0)
+        if depth >= 0.0 and kinds in NOT_LEAST and depth < other - 1.0e-5:
+            assert widths(a, b, found.nhat[None])[0] < other - 1.0e-5
+        else:
+            agree += 1
+            assert depth == pytest.approx(other, abs=1.0e-5)
+    assert apart > 20 and overlapping > 20 and agree > 80
 
 
 def cube(p, R=I3, lengths=(1.0, 1.0, 1.0)) -> Solid:
@@ -148,11 +154,10 @@ def test_a_speck_at_a_giant(kinds, precision):
         reach = widths(a, small, axis[None])[0]
         cases.append((a, small.at(a.p + axis * reach * rng.uniform(0.99, 1.01))))
     sweep = directions(10_000)
-    tolerance = {"float64": 1.0e-6, "float32": 1.0e-4}[precision]
     for (a, b), found in zip(cases, run(cases, precision, FAR), strict=True):
         h = widths(a, b, found.nhat[None])[0]
         assert abs(h - found.depth.max()) <= GAP[precision] * a.radius
-        assert found.depth.max() - widths(a, b, sweep).min() <= tolerance * a.radius
+        assert found.depth.max() - widths(a, b, sweep).min() <= EXCESS[precision]
 
 
 @pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
