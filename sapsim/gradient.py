@@ -192,7 +192,8 @@ class _Gradient:
 
     def _prepare(self, sim: Simulation, Q, V, changed) -> Any:
         """Runs a step's stages up to the solve, with room for all contacts; returns the Newton struct."""
-        variant = (sim.R, self.scene.contact.law, "momentum", self.scene.solver.linear_solver)
+        solver = self.scene.solver
+        variant = (sim.R, self.scene.contact.law, "momentum", solver.linear_solver, sim.model.sizes["nconvexpair"] > 0)
         before = step_stages(*variant)
         before = before[: next(i for i, stage in enumerate(before) if stage.name.startswith("newton"))]
         while True:

@@ -1,6 +1,7 @@
 """Narrow phase: contact points of the near pairs, in order, then packed into the list of contacts.
 
-Each near pair has eight slots of its own, so pairs are independent; a scan over the pairs' counts packs the points.  Within a
+Each near pair has eight slots of its own, so pairs are independent; a scan over the pairs' counts packs the points.  Points of
+pairs of the stage `convex` (convex.py), which ran before, are there already.  Within a
 pair, points are ordered by feature.  The contact point lies between the two witnesses, nearer the stiffer surface
 (sap_formulas 2.2): p = a p_A + (1 - a) p_B with a = kA / (kA + kB).
 """
@@ -9,7 +10,7 @@ from functools import cache
 
 import warp as wp
 
-from sapsim.kinds.dispatch import make_pairs
+from sapsim.kinds.dispatch import in_convex_stage, make_pairs
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
@@ -48,12 +49,15 @@ def make(R) -> Stage:
     real, vec3 = R.t, R.vec3
     PointBuffer = make_point_buffer(R)
     collide = make_pairs(R, PointBuffer)
+    elsewhere = in_convex_stage(R)
     struct = make_struct("Narrowphase", R, ARRAYS, SCALARS)
 
     @wp.func
     def find_points(s: struct, w: int, i: int, first: int):
         """Points of near pair i, to the slots from `first` on."""
         kind = s.near_kind[w, i]
+        if elsewhere(kind // 2):
+            return
         swapped = kind % 2
         a = s.near_a[w, i]
         b = s.near_b[w, i]
@@ -93,7 +97,8 @@ def make(R) -> Stage:
             feature = s.point_feature[w, at]
             rank = int(0)
             for j in range(count):
-                if s.point_feature[w, first + j] < feature:
+                other = s.point_feature[w, first + j]
+                if other < feature or (other == feature and j < k):
                     rank += 1
             c = base + rank
             if c < s.ccontact:
@@ -114,7 +119,10 @@ def make(R) -> Stage:
             first = wp.static(SLOTS) * s.cnear
             for i in range(near):
                 find_points(s, w, i, first)
-                pack(s, w, i, first, base)
+                slot = first
+                if elsewhere(s.near_kind[w, i] // 2):
+                    slot = wp.static(SLOTS) * i
+                pack(s, w, i, slot, base)
                 base += s.near_points[w, i]
         else:
             for i in range(lane, near, wp.block_dim()):

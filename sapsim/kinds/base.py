@@ -130,6 +130,9 @@ class ShapeKind:
         radius (size) -> radius of a ball about the shape's origin that holds it [m]; inf for unbounded shapes.
         bound (size) -> (low, high, semi-axes): a box and an ellipsoid about the origin, in the shape's axes, whose sum holds
             the shape [m]; coordinates of the box may be infinite.  None: the ball of `radius`.
+        com (params) -> its centre of volume in its frame [m].
+        written: whether scene files name it; False for what only a mesh becomes.
+        convex: (R, Hulls, Scratch) -> ConvexFuncs of a bounded convex shape (kinds/convexity.py); None for others.
     """
 
     name: str
@@ -140,6 +143,28 @@ class ShapeKind:
     radius: Callable[[tuple[float, float, float]], float]
     keys: tuple[str, ...] = ()
     bound: Callable[[tuple[float, float, float]], Bound] | None = None
+    com: Callable[[tuple[float, ...]], tuple[float, float, float]] = lambda params: (0.0, 0.0, 0.0)
+    written: bool = True
+    convex: "Callable[[Any, Any, Any], ConvexFuncs] | None" = None
+
+
+@dataclass(frozen=True)
+class ConvexFuncs:
+    """Device functions by which a convex shape takes part in the generic pair.  All in the shape's frame.
+
+    The shape is all points within `rounding` of a core (a sphere's is its centre); support and face are the core's.
+
+    Fields:
+        support (size, hulls, w, n) -> vec3: a point of the core farthest along n, which need not be a unit vector.
+        rounding (size) -> real: [m].
+        face (size, hulls, w, n: unit vector, scratch, row: vec2i, turned: int) -> (count: int, normal: vec3): the polygon
+            (count >= 3, anticlockwise about its outward normal), segment (2) or point (1) of the core's surface that faces n
+            and holds the support point; at most 32 corners, written with their names (kinds/convexity.py).
+    """
+
+    support: Any
+    rounding: Any
+    face: Any
 
 
 def bound_of(kind: ShapeKind, size: tuple[float, float, float]) -> Bound:
@@ -164,13 +189,28 @@ class PairKind:
           It writes count points to slots base .. base + count - 1 of row w of `out`: `p` the witness point on A's surface
           [m, world], `depth` > 0 where the shapes overlap [m], `feature` an id that is unique in the manifold and stays
           with the same features from step to step.  The witness on B is p - depth * nhat_AB_W.
+        generic: whether it also stands for every two convex shapes that have no pair of their own.
+        aside: whether the stage `convex` runs it too though `make` is enough: every function in the chain of the narrow phase
+            makes the compiled code of all others slower (three more, 7 % of a step of twenty mixed bodies).
+        make_convex: instead of `make` for pairs that need vertices or room to work in, which the stage `convex` runs
+            (collide/convex.py): (R, PointBuffer, Convexity: kinds/convexity.py) -> device function
+            collide(a: Solid, p_WA: vec3, b: Solid, p_WB: vec3, margin: real, hulls: Hulls, scratch: Scratch, row: vec2i,
+                    out: PointBuffer, w: int, base: int) -> (count: int, nhat_AB_W: vec3).
     """
 
     name: str
     a: str
     b: str
     max_points: int
-    make: Callable[[Any, Any], Any]
+    make: Callable[[Any, Any], Any] | None = None
+    generic: bool = False
+    aside: bool = False
+    make_convex: Callable[[Any, Any, Any], Any] | None = None
+
+    @property
+    def in_convex_stage(self) -> bool:
+        """Whether the stage `convex` runs it, not `narrowphase`."""
+        return self.aside or self.make_convex is not None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import warp as wp
 
 from sapsim.kinds.base import registry
+from sapsim.kinds.convexity import make_convexity
 
 
 @cache
@@ -121,9 +122,10 @@ _LINKS = {
 
 @cache
 def make_pairs(R, PointBuffer):
-    """Dispatcher collide(code, size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base) over all pair kinds."""
+    """Dispatcher collide(code, size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base) over all pair kinds but those of
+    the stage `convex`."""
     chain = None
-    for code, kind in reversed(list(enumerate(registry("pairs").values()))):
+    for code, kind in reversed([(c, k) for c, k in enumerate(registry("pairs").values()) if not k.in_convex_stage]):
         chain = _link_pair(R, PointBuffer, code, kind.make(R, PointBuffer), chain)
     return chain
 
@@ -148,6 +150,71 @@ def _link_pair(R, PointBuffer, code, head, rest):
         return rest(kind, size_a, p_WA, R_WA, size_b, p_WB, R_WB, margin, out, w, base)
 
     return end if rest is None else call
+
+
+@cache
+def make_convex_pairs(R, PointBuffer):
+    """Dispatcher collide(code, a, p_WA, b, p_WB, margin, hulls, scratch, row, out, w, base) over the pairs of the stage
+    `convex`."""
+    shared = make_convexity(R)
+    chain = None
+    for code, kind in reversed([(c, k) for c, k in enumerate(registry("pairs").values()) if k.in_convex_stage]):
+        if kind.make_convex is None:
+            head = _without_hulls(R, PointBuffer, shared, kind.make(R, PointBuffer))
+        else:
+            head = kind.make_convex(R, PointBuffer, shared)
+        chain = _link_convex_pair(R, PointBuffer, shared, code, head, chain)
+    return chain
+
+
+def _without_hulls(R, PointBuffer, shared, collide):
+    """A pair's `make` as one of the stage `convex`."""
+    real, vec3 = R.t, R.vec3
+    Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
+
+    @wp.func
+    def call(
+        a: Solid, p_WA: vec3, b: Solid, p_WB: vec3, margin: real, hulls: Hulls, scratch: Scratch, row: wp.vec2i,
+        out: PointBuffer, w: int, base: int,
+    ):  # fmt: skip
+        return collide(a.size, p_WA, a.R_WG, b.size, p_WB, b.R_WG, margin, out, w, base)
+
+    return call
+
+
+def _link_convex_pair(R, PointBuffer, shared, code, head, rest):
+    real, vec3 = R.t, R.vec3
+    Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
+
+    @wp.func
+    def end(
+        kind: int, a: Solid, p_WA: vec3, b: Solid, p_WB: vec3, margin: real, hulls: Hulls, scratch: Scratch, row: wp.vec2i,
+        out: PointBuffer, w: int, base: int,
+    ):  # fmt: skip
+        return head(a, p_WA, b, p_WB, margin, hulls, scratch, row, out, w, base)
+
+    @wp.func
+    def call(
+        kind: int, a: Solid, p_WA: vec3, b: Solid, p_WB: vec3, margin: real, hulls: Hulls, scratch: Scratch, row: wp.vec2i,
+        out: PointBuffer, w: int, base: int,
+    ):  # fmt: skip
+        if kind == wp.static(code):
+            return head(a, p_WA, b, p_WB, margin, hulls, scratch, row, out, w, base)
+        return rest(kind, a, p_WA, b, p_WB, margin, hulls, scratch, row, out, w, base)
+
+    return end if rest is None else call
+
+
+@cache
+def in_convex_stage(R):
+    """Function (pair kind's code) -> bool: whether the stage `convex` collides it (kinds/base.py)."""
+    bits = sum(1 << code for code, kind in enumerate(registry("pairs").values()) if kind.in_convex_stage)
+
+    @wp.func
+    def there(kind: int) -> bool:
+        return (wp.uint64(wp.static(bits)) >> wp.uint64(kind)) & wp.uint64(1) != wp.uint64(0)
+
+    return there
 
 
 @cache

@@ -7,6 +7,7 @@ import numpy as np
 from sapsim.kinds.base import bound_of, code, registry
 from sapsim.model.constraints import ConstraintTable, place_constraints
 from sapsim.model.grid import bucket_count, place_in_grid
+from sapsim.model.hulls import place_hulls
 from sapsim.model.inputs import Channels, force_channels
 from sapsim.model.link_tree import link_tree
 from sapsim.model.material_pairs import MaterialPair, find_material_pairs
@@ -77,7 +78,7 @@ def build(scene: Scene, factor: str = "auto") -> Model:
     arrays |= place_in_grid(arrays, pairs)
     surfaces, material_pairs = find_material_pairs(shapes, pairs)
     arrays |= surfaces
-    sizes = _sizes(arrays, external) | factor_sizes | _recorded_sizes(scene, material_pairs)
+    sizes = _sizes(arrays, external) | factor_sizes | _recorded_sizes(scene, material_pairs) | {"nconvexpair": pairs.convex}
     sizes |= {"nconstraint": len(constraints.names)}
     return Model(
         arrays=arrays,
@@ -227,6 +228,11 @@ def _entry(joint: str, name: str) -> str:
     return f"{joint}:{name}" if name else joint
 
 
+def _bound(shape: Shape, kind, size):
+    """The bound of a shape; a hull knows its own box."""
+    return bound_of(kind, size) if shape.hull is None else (*shape.hull.box, (0.0, 0.0, 0.0))
+
+
 def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]):
     """Shapes in the order of files (the world's, then the links'), placed on their bodies."""
     place = {}  # link index -> (body, X_BL)
@@ -244,13 +250,16 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
             link_of.append(i)
             body_of.append(body)
     kinds = [registry("shapes")[s.kind] for s in shapes]
-    sizes = [k.size(s.params) for k, s in zip(kinds, shapes, strict=True)]
+    hulls, params = place_hulls(shapes)
+    arrays |= hulls
+    sizes = [k.size(p) for k, p in zip(kinds, params, strict=True)]
+    arrays["shape_kind"] = np.array([code("shapes", s.kind) for s in shapes], np.int32)
     arrays["shape_body"], arrays["shape_link"] = np.array(body_of, np.int32), np.array(link_of, np.int32)
     arrays["shape_size"] = _rows(sizes, (3,))
     arrays["shape_p_BG"] = _rows([X.p for X in poses], (3,))
     arrays["shape_R_BG"] = _rows([matrix(X.q) for X in poses], (3, 3))
     arrays["shape_radius"] = _rows([k.radius(size) for k, size in zip(kinds, sizes, strict=True)])
-    bounds = _rows([bound_of(k, size) for k, size in zip(kinds, sizes, strict=True)], (3, 3))
+    bounds = _rows([_bound(s, k, size) for s, k, size in zip(shapes, kinds, sizes, strict=True)], (3, 3))
     arrays["shape_low"], arrays["shape_high"], arrays["shape_round"] = (bounds[:, :, k] for k in range(3))
     arrays["shape_material"] = _rows(
         [
@@ -349,6 +358,10 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nsurface": int(arrays["shape_surface"].max(initial=-1)) + 1,
         "nsurface2": len(arrays["surface_pair"]),
         "nrun": len(arrays["run_body"]),
+        "nhull": len(arrays["hull_vertex_start"]) - 1,
+        "nhullvertex": arrays["hull_vertex"].shape[1],
+        "nhullface": arrays["hull_normal"].shape[1],
+        "nhullcorner": len(arrays["hull_corner"]),
         "nlink": len(arrays["link_body"]),
         "njoint": len(arrays["joint_link"]),
         "nroot": len(arrays["root_link_start"]) - 1,

@@ -91,6 +91,11 @@ large_shape       | nlarge   | int | -  | - | build | shapes that are tested aga
 kind_pair         | nshapekind2 | int | - | - | build | near_kind of two kinds of shapes, -1 = they have no pair
 excluded_start    | nlink+1  | int | -  | - | build | links of a lower number with which a link is not tested
 excluded_link     | nexcluded | int | - | - | build | those links, ascending, -1 = the world
+hull_vertex_start | nhull+1  | int | -  | - | build | vertices of a convex hull
+hull_face_start   | nhull+1  | int | -  | - | build | its faces
+hull_corner_start | nhullface+1 | int | - | - | build | corners of a face, anticlockwise about its normal
+hull_corner       | nhullcorner | int | - | - | build | vertex of a corner, numbered within the hull
+hull_edge         | nhullcorner | int | - | - | build | edge from it to the next corner, numbered within the hull
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted); small models only (model/pairs.py)
 pair_b            | npair    | int | -  | - | build | second shape
 run_start         | nrun+1   | int | -  | - | build | pairs of a run, which have one first shape (model/pair_runs.py)
@@ -169,6 +174,8 @@ shape_round    | nshape  | vec3  | m       | G  | build | semi-axes of that elli
 body_reach     | nbody   | real  | m       | -  | build | radius of a ball about Bo that holds the body's shapes
 level_reach    | ngridlevel | real  | m       | -  | build | largest half extent of the shapes of a level of the grid
 shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissipation, relaxation time, friction
+hull_vertex    | nhullvertex | vec3 | m    | G  | build | vertices of convex hulls
+hull_normal    | nhullface | vec3  | -       | G  | build | outward normals of their faces
 link_p_BL      | nlink   | vec3  | m       | B  | build | link frame on its body
 link_Q_BL      | nlink   | quat  | -       | B  | build | its orientation
 link_com       | nlink   | vec3  | m       | L  | build | the link's own mass centre, zero where it has no mass
@@ -239,6 +246,8 @@ near_points    | cnear   | int   | -      | - | narrowphase | contact points of 
 point_p        | cpoint  | vec3  | m      | W | narrowphase | witness point on A, eight slots to a near pair, and eight that one lane uses for all
 point_depth    | cpoint  | real  | m      | - | narrowphase | depth, > 0 = overlap
 point_feature  | cpoint  | int   | -      | - | narrowphase | feature id
+convex_point   | cconvex | vec4  | -      | - | convex      | room of a lane for a pair of convex shapes (kinds/convexity.py)
+convex_name    | cconvex | int   | -      | - | convex      | the same
 ncontact       |         | int   | -      | - | narrowphase | contacts of the step, within the room
 contact_found  |         | int   | -      | - | narrowphase | contacts that there were, of which the room may hold only the first
 contact_a      | ccontact | int  | -      | - | narrowphase | first shape of the contact, contact_a < contact_b

@@ -12,6 +12,7 @@ the device (collide/rules.py) ask the same question of two shapes.  A small mode
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -82,6 +83,33 @@ class PairTable:
     max_near: int
     max_points: int
 
+    @property
+    def convex(self) -> int:
+        """Of the pairs in the list, or of the kinds of pairs that there may be, how many the stage `convex` collides."""
+        kinds = self.kind
+        if not self.listed:
+            there = np.unique(self.rules.arrays["shape_kind"])
+            table = self.rules.arrays["kind_pair"].reshape(2 * (len(registry("shapes")),))
+            kinds = table[np.ix_(there, there)].ravel()
+        there = np.array([kind.in_convex_stage for kind in registry("pairs").values()])
+        return int(there[kinds[kinds >= 0] // 2].sum())
+
+
+def pair_table() -> dict[tuple[str, str], tuple[int, Any]]:
+    """Of two kinds of shapes the kind of pair: (2 code + 1 where it takes them in the other order, PairKind)."""
+    table = {}
+    shapes = registry("shapes").values()
+    for kind in registry("pairs").values():
+        if kind.generic:
+            bounded = [s.name for s in shapes if s.convex is not None]
+            table |= {(a, b): (2 * code("pairs", kind.name), kind) for a in bounded for b in bounded}
+    for kind in registry("pairs").values():
+        if not kind.generic:
+            table[(kind.a, kind.b)] = (2 * code("pairs", kind.name), kind)
+            if kind.a != kind.b:
+                table[(kind.b, kind.a)] = (2 * code("pairs", kind.name) + 1, kind)
+    return table
+
 
 def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.ndarray) -> PairTable:
     """`groups` of scene.bodies.group_links (the world first), `shapes` in order with their links and bodies (-1: world)."""
@@ -104,10 +132,8 @@ def _kind_table() -> np.ndarray:
     """kind_pair, (nshapekind^2,)."""
     shapes = list(registry("shapes"))
     table = np.full((len(shapes), len(shapes)), -1, np.int32)
-    for kind in registry("pairs").values():
-        a, b = shapes.index(kind.a), shapes.index(kind.b)
-        table[b, a] = 2 * code("pairs", kind.name) + 1
-        table[a, b] = 2 * code("pairs", kind.name)
+    for (a, b), (number, _) in pair_table().items():
+        table[shapes.index(a), shapes.index(b)] = number
     return table.ravel()
 
 

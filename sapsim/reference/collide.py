@@ -42,8 +42,10 @@ def find_overlaps(scene, system: System, kin: Kinematics) -> list[Overlap]:
 def _pair(system: System, a: int, b: int, X_WG: list[Placement], margin: float) -> list[Overlap]:
     kinds = (system.shapes[a].kind, system.shapes[b].kind)
     turned = kinds not in pairs.PAIRS
+    if kinds == ("plane", "plane"):
+        return []  # half-spaces have no point of contact
     if turned and kinds[::-1] not in pairs.PAIRS:
-        return []  # plane against plane: half-spaces have no point of contact
+        raise NotImplementedError(f"{kinds[0]} against {kinds[1]} has no twin")
     first, second = (b, a) if turned else (a, b)
     collide = pairs.PAIRS[(system.shapes[first].kind, system.shapes[second].kind)]
     normal, points = collide(system.shapes[first].params, X_WG[first], system.shapes[second].params, X_WG[second], margin)

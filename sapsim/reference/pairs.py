@@ -12,6 +12,7 @@ import numpy as np
 
 from sapsim.reference.box_pair import box_box
 from sapsim.reference.capsule_pairs import box_capsule, capsule_capsule, capsule_plane, capsule_sphere
+from sapsim.reference.convex_pairs import cone_plane, cylinder_plane, ellipsoid_plane
 from sapsim.reference.spatial import Placement
 
 Points = list[tuple[np.ndarray, float, int]]
@@ -74,6 +75,9 @@ PAIRS = {
     ("capsule", "capsule"): capsule_capsule,
     ("capsule", "plane"): capsule_plane,
     ("capsule", "sphere"): capsule_sphere,
+    ("cone", "plane"): cone_plane,
+    ("cylinder", "plane"): cylinder_plane,
+    ("ellipsoid", "plane"): ellipsoid_plane,
     ("plane", "sphere"): plane_sphere,
     ("sphere", "sphere"): sphere_sphere,
 }

@@ -66,6 +66,11 @@ class ConvexHull:
         """Of the ball about the origin that holds it [m]."""
         return float(np.linalg.norm(self.vertices, axis=1).max())
 
+    @cached_property
+    def box(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        """Least and greatest coordinates along the axes [m]."""
+        return tuple(self.vertices.min(axis=0).tolist()), tuple(self.vertices.max(axis=0).tolist())
+
     def edges(self) -> tuple[tuple[int, ...], ...]:
         """Of each face the numbers of its edges, the one from its first to its second corner first."""
         number: dict[tuple[int, int], int] = {}

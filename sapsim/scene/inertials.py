@@ -99,7 +99,7 @@ def _solid(shape: Shape) -> tuple[float, Vec3, np.ndarray] | None:
         return volume, as_vec3(com), moments
     kind = registry("shapes")[shape.kind]
     volume = kind.volume(shape.params)
-    return None if volume is None else (volume, (0.0, 0.0, 0.0), np.diag(kind.unit_inertia(shape.params)))
+    return None if volume is None else (volume, kind.com(shape.params), np.diag(kind.unit_inertia(shape.params)))
 
 
 def solids(shapes: Sequence[Shape]) -> bool:

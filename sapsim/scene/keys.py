@@ -7,7 +7,7 @@ are those of the dataclasses in `spec.py`.  `Later` marks what the contract name
 from sapsim.kinds.base import ShapeKind, registry
 from sapsim.scene.constraint_keys import CONSTRAINT
 from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
-from sapsim.scene.mesh_keys import MESH, MESH_KEY, MESH_USE, SHAPES_OF_MESHES
+from sapsim.scene.mesh_keys import MESH, MESH_KEY, MESH_USE
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
 from sapsim.scene.series_keys import CSV as CSV  # the page and the schema name what stands here
 from sapsim.scene.series_keys import NUMBER_SERIES, VECTOR_SERIES
@@ -54,8 +54,7 @@ def _lengths(kind: ShapeKind) -> Type:
 
 
 def _shape_keys() -> dict[str, Key]:
-    made = SHAPES_OF_MESHES.values()
-    built = {name: kind for name, kind in registry("shapes").items() if name not in made}
+    built = {name: kind for name, kind in registry("shapes").items() if kind.written}
     names = _SHAPES + tuple(n for n in built if n not in _SHAPES)
     keys = {n: Key(_lengths(built[n]) if n in built else Later(), "shape, lengths in m") for n in names}
     return {**keys, MESH_KEY: Key(MESH, "shape of a file")}

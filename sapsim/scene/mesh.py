@@ -31,7 +31,7 @@ DEEP = 1.0e-3  # depth of points of an open mesh in its hull, over the size, tha
 DIGITS = 1.0e-6
 CACHED = 200  # corners from which a hull takes longer than reading it from the disk
 # What is said of kinds of shapes that this version does not have.
-NOT_YET = {"convex": "meshes are not supported yet", "surface": "meshes `as: surface` are not supported yet"}
+NOT_YET = {"surface": "meshes `as: surface` are not supported yet"}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from sapsim.scene.hull import ConvexHull
+
 Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]  # xyzw
 Mat33 = tuple[Vec3, Vec3, Vec3]
@@ -56,7 +58,7 @@ class Shape:
     material_name: str = ""
     where: Where = Where()
     bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
-    hull: Any = None  # hull.ConvexHull of a convex shape, in the shape's frame
+    hull: ConvexHull | None = None  # of a convex shape, in the shape's frame; its params are empty
     mesh: Any = None  # mesh.Mesh until the shape is built (built_shapes.py)
 
 

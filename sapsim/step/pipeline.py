@@ -9,7 +9,7 @@ from typing import Any
 
 import warp as wp
 
-from sapsim.collide import broadphase, narrowphase
+from sapsim.collide import broadphase, convex, narrowphase
 from sapsim.dynamics import crba, forces, free_momentum, free_motion, inputs, kinematics, rne, velocities
 from sapsim.math.real import Real
 from sapsim.model.arrays import Arrays
@@ -18,9 +18,9 @@ from sapsim.solver import constraints, jacobian, newton, participants, problem, 
 from sapsim.step import energy, integrate, reactions, record
 
 
-def step_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto") -> list[Stage]:
+def step_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto", convexes: bool = False) -> list[Stage]:
     """The stages of one step with a contact law, a form of the problem (solver/forms.py) and a linear solver
-    (solver/linear.py), in order."""
+    (solver/linear.py), in order; `convexes`: for a model that has pairs of the stage `convex`."""
     free = {"v_star": free_motion, "momentum": free_momentum}[form]
     return [
         inputs.make(R),
@@ -29,6 +29,7 @@ def step_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto") -
         crba.make(R),
         free.make(R),
         broadphase.make(R),
+        *([convex.make(R)] if convexes else []),
         narrowphase.make(R),
         jacobian.make(R),
         problem.make_law(R, law),
@@ -50,9 +51,10 @@ def begin_stages(R: Real) -> list[Stage]:
     return [kinematics.make(R), velocities.make_set(R), kinematics.make(R)]
 
 
-def all_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto") -> list[Stage]:
+def all_stages(R: Real, law: str, form: str = "v_star", linear: str = "auto", convexes: bool = True) -> list[Stage]:
     """Every stage that a run can launch, once."""
-    return list({s.name: s for s in [*step_stages(R, law, form, linear), *begin_stages(R), energy.make(R)]}.values())
+    stages = [*step_stages(R, law, form, linear, convexes), *begin_stages(R), energy.make(R)]
+    return list({s.name: s for s in stages}.values())
 
 
 @dataclass

@@ -11,6 +11,7 @@ import threading
 import numpy as np
 import warp as wp
 
+from sapsim.collide import convex
 from sapsim.errors import MachineError
 from sapsim.math.real import real
 from sapsim.model.arrays import Arrays
@@ -60,7 +61,8 @@ class Simulation:
         self.device = resolve_device(device)
         self.model = build(scene, factor)
         self.R = real(precision)
-        self._variant = (self.R, scene.contact.law, scene.solver.form, scene.solver.linear_solver)
+        convexes = self.model.sizes["nconvexpair"] > 0
+        self._variant = (self.R, scene.contact.law, scene.solver.form, scene.solver.linear_solver, convexes)
         on_gpu = self.device.startswith("cuda")
         self.lanes = lanes or (GPU_LANES if on_gpu else 1)
         self._fused = not on_gpu if fused is None else fused
@@ -87,6 +89,7 @@ class Simulation:
         sizes |= {
             "none": 1, "nlane": 1024, "nsum": 32, "nneed": 3, "nsolve_int": 8, "nmerged_real": 3,
             "ntotal": record.NTOTAL, "nmerged": record.NMERGED, "nstat": record.NMERGED,
+            "cconvex": convex.scratch_entries(self.lanes) if sizes["nconvexpair"] else 1,
             "words": (ntree + 63) // 64, "nedge": ntree * ((ntree + 63) // 64),
         }  # fmt: skip
         self.arrays = Arrays(self.R, self.device, self.nworld, sizes)
@@ -274,9 +277,8 @@ class Simulation:
 
     def _run(self, n: int) -> None:
         if self._fused:
-            stages = step_stages(*self._variant)
-            kernel = fused_step.make(*self._variant)
-            self._launcher.launch_kernel(kernel, [n, *map(self._launcher.bound, stages)])
+            arguments = fused_step.arguments(self._launcher.bound, *self._variant)
+            self._launcher.launch_kernel(fused_step.make(*self._variant), [n, *arguments])
             n = 0
         for steps in (GRAPH_STEPS, 1):
             while n >= steps:

@@ -51,6 +51,38 @@ bodies:
     repeat: {count: [3, 3, 1], spacing: [0.09, 0.09, 0.16], jitter: {xyz: [0.004, 0.004, 0], rpy: [0.5, 0.5, 3], seed: 2}}
 """
 
+# Round and pointed bodies: pairs of the stage `convex`.
+HEAP = """
+sapsim: 1
+name: heap
+time_step: 0.005
+steps: 60
+contact: {law: LAW, margin: 0.001}
+world:
+  collision:
+    - {plane: {}}
+    - {cylinder: {radius: 0.06, length: 0.1}, pose: {xyz: [0, 0, 0.03]}}
+    - {box: [0.05, 0.3, 0.1], pose: {xyz: [0.12, 0, 0.05], rpy: [0, 0.2, 0]}}
+bodies:
+  can:
+    cylinder: {radius: 0.04, length: 0.08}
+    density: 1000
+    pose: {xyz: [-0.06, -0.05, 0.13]}
+    repeat: {count: [2, 2, 1], spacing: [0.1, 0.1, 0], jitter: {rpy: [1, 1, 3], seed: 1}}
+  cone:
+    cone: {radius: 0.04, length: 0.08}
+    density: 1000
+    pose: {xyz: [-0.06, -0.05, 0.22]}
+    repeat: {count: [2, 2, 1], spacing: [0.1, 0.1, 0], jitter: {rpy: [1, 1, 3], seed: 2}}
+  egg:
+    ellipsoid: [0.04, 0.03, 0.05]
+    density: 1000
+    pose: {xyz: [-0.06, -0.05, 0.32]}
+    repeat: {count: [2, 2, 1], spacing: [0.1, 0.1, 0], jitter: {rpy: [1, 1, 3], seed: 3}}
+  pill: {capsule: {radius: 0.02, length: 0.1}, density: 1000, pose: {xyz: [0, 0, 0.4], rpy: [1.5, 0, 0]}}
+  ball: {sphere: 0.03, density: 1000, pose: {xyz: [0.02, 0.01, 0.14]}}
+"""
+
 CHAIN = """
 sapsim: 1
 name: chain
@@ -233,6 +265,7 @@ TEXTS = {
     "tied-sap": TIED.replace("LAW", "sap"),
     "linkage-lagged": LINKAGE.replace("LAW", "lagged"),
     "tree-lagged": TREE.replace("LAW", "lagged"),
+    "heap-lagged": HEAP.replace("LAW", "lagged"),
     "logs-sap": LOGS.replace("LAW", "sap"),
     "logs-similar": LOGS.replace("LAW", "similar"),
     "bin-dense": BIN.replace("LAW", "lagged").replace("SEARCH", "exact, linear_solver: dense"),
@@ -277,6 +310,19 @@ def call_functions(name: str, link: str, factor: str, lanes: int | None) -> dict
     return found | {"v": d.to_internal(q, found["qd"]), "x": d.solve(q, tau)}
 
 
+def with_hull(scene, link: str):
+    """The scene with a convex polytope in place of a link's shape."""
+    from sapsim.scene.hull import convex_hull
+
+    points = np.random.default_rng(1).normal(size=(24, 3))
+    hull = convex_hull(0.035 * points / np.linalg.norm(points, axis=1)[:, None])
+    links = [
+        replace(k, shapes=tuple(replace(s, kind="convex", params=(), hull=hull) for s in k.shapes)) if k.name == link else k
+        for k in scene.links
+    ]
+    return replace(scene, links=type(scene.links)(links))
+
+
 def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[str, str]:
     """Runs a simulation on the CPU; a digest of every output array by its name.  Lanes and `fused` must change none."""
     if name == FUNCTIONS:
@@ -286,6 +332,8 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
 
     text = TEXTS[SINGLE.get(name, name)]
     scene = replace(loads(text, file=f"{name}.yaml"), nworld=WORLDS.get(name, 1))
+    if name.startswith("heap"):
+        scene = with_hull(scene, "ball")
     precision = "float32" if name in SINGLE else "float64"
     staged = False if name.endswith(STAGES_APART) else fused
     with patch("sapsim.model.pairs.LISTED", 0 if name.endswith("-grid") else 10**9):

@@ -10,7 +10,7 @@ from sapsim.scene.hull import convex_hull
 from sapsim.scene.poses import matrix
 from sapsim.scene.triangles import volume
 
-pytestmark = pytest.mark.usefixtures("convex_kind", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def size(hull):

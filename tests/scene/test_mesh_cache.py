@@ -86,7 +86,6 @@ def test_where_the_folder_is(monkeypatch, tmp_path):
     assert folder() == tmp_path / ".cache" / "sapsim"
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_large_hulls_and_decompositions_are_cached_and_small_hulls_are_not(cache, tmp_path, monkeypatch):
     scene = body_of(tmp_path, obj(L_SHAPE, L_FACES))
     assert not cache.exists()

@@ -12,7 +12,7 @@ from mesh_files import body_of as body_in
 from sapsim.scene.mesh_file import MeshError, read_mesh_file
 from sapsim.scene.triangles import CLOSED, clean, volume
 
-pytestmark = pytest.mark.usefixtures("convex_kind", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 TEXTS = {"obj": obj, "stl": stl, "ply": ply, "dae": dae}
 
 

@@ -22,7 +22,7 @@ from sapsim.scene.inertials import from_shapes
 from sapsim.scene.mesh_file import MeshError
 from sapsim.scene.triangles import CLOSED, OPEN, TURNED, clean, solid, volume
 
-pytestmark = pytest.mark.usefixtures("convex_kind", "cache")
+pytestmark = pytest.mark.usefixtures("cache")
 MOMENTS = np.diag([0.008, 0.008, 0.004])  # of the pyramid, per unit mass
 
 

@@ -1,4 +1,4 @@
-"""Meshes as collision shapes: what they become, overlays, warnings, and what is said while convex shapes are not there."""
+"""Meshes as collision shapes: what they become, overlays, warnings, and what is said of uses that there are not yet."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,6 @@ def placed(shape):
     return shape.hull.vertices @ matrix(shape.X_LG.q).T + shape.X_LG.p
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_a_mesh_becomes_a_convex_shape_about_its_middle(tmp_path):
     scene = body_of(tmp_path, obj(PYRAMID, PYRAMID_FACES))
     (shape,) = scene.links[0].shapes
@@ -43,7 +42,6 @@ def test_a_mesh_becomes_a_convex_shape_about_its_middle(tmp_path):
     assert scene.warnings == () and scene.links[0].unbuilt == ()
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_meshes_of_the_world_and_of_models(tmp_path):
     (tmp_path / "m.obj").write_text(obj(UNIT_BOX, BOX_FACES))
     text = """sapsim: 1
@@ -74,7 +72,6 @@ world: {collision: [{plane: {}}, {mesh: {file: m.obj, scale: 2}}]}
     np.testing.assert_allclose(placed(large), 2.0 * UNIT_BOX, atol=1e-15)
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_bodies_of_one_mesh_are_alike(tmp_path):
     mass = "density: 1000\n    repeat: {count: [2, 1, 2], spacing: [1, 0, 1]}"
     scene = body_of(tmp_path, obj(PYRAMID, PYRAMID_FACES[:-1]), mass=mass)
@@ -82,7 +79,6 @@ def test_bodies_of_one_mesh_are_alike(tmp_path):
     assert len({id(link.shapes[0].hull) for link in scene.links}) == 1 and len(scene.warnings) == 1
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_the_resolved_scene_tells_meshes_apart(tmp_path):
     one = body_of(tmp_path, obj(PYRAMID, PYRAMID_FACES)).resolved
     assert one == body_of(tmp_path, obj(PYRAMID[::-1], 4 - PYRAMID_FACES)).resolved  # the same in another order
@@ -91,7 +87,6 @@ def test_the_resolved_scene_tells_meshes_apart(tmp_path):
     assert "hull: {vertices: 5, faces: 5, sha256: " in hull and "mesh" not in hull
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_a_hull_that_fills_a_corner_is_told(tmp_path):
     scene = body_of(tmp_path, stl(L_SHAPE, L_FACES), "{file: m.stl}", name="m.stl")
     ((code, text),) = warnings_of(scene)
@@ -103,7 +98,6 @@ def test_a_hull_that_fills_a_corner_is_told(tmp_path):
     assert scene.links[0].inertial.mass == pytest.approx(3000.0, rel=1e-12)  # of the mesh, not of its hull
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_a_hull_over_an_open_bowl_is_told(tmp_path):
     """A box without its lid, with given mass properties: only its points can say that it is hollow."""
     faces = [f for f in BOX_FACES.tolist() if f not in ([1, 5, 7], [1, 7, 3])]
@@ -118,7 +112,6 @@ world: {collision: [{mesh: {file: m.obj}}]}
     assert code == "concave-mesh" and "up to 0.25 m deep" in said
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_a_hull_of_too_many_corners_is_told(tmp_path):
     hull = convex_hull(sphere_points(400))
     scene = body_of(tmp_path, obj(hull.vertices, hull.triangles))
@@ -131,7 +124,6 @@ def test_a_hull_of_too_many_corners_is_told(tmp_path):
     assert scene.links[0].inertial.mass == pytest.approx(1000.0 * own, rel=1e-9)
 
 
-@pytest.mark.usefixtures("convex_kind")
 @pytest.mark.parametrize("away", [0.0, 5.0])
 def test_faces_of_a_turned_box_in_float32_are_faces(tmp_path, away):
     """As STL has them: the corners of a face are not in a plane."""
@@ -142,7 +134,6 @@ def test_faces_of_a_turned_box_in_float32_are_faces(tmp_path, away):
         assert [len(f) for f in shape.hull.faces] == [4] * 6
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_an_override_scales_a_mesh(tmp_path):
     for override, mass in (("scale=2", 8.0), ("scale=[1, 1, 3]", 3.0), ("scale.2=5", 5.0)):
         mesh = "{file: m.obj, scale: [1, 1, 1]}"
@@ -173,7 +164,6 @@ def robot_scene(folder, text=SCENE, geometry='<mesh filename="l.obj" scale="1 1 
     return load(write(folder, text, "scene.yaml"), **options)
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_a_mesh_of_a_urdf(tmp_path):
     scene = robot_scene(tmp_path)
     (shape,) = scene.links[0].shapes
@@ -183,7 +173,6 @@ def test_a_mesh_of_a_urdf(tmp_path):
     np.testing.assert_allclose(np.sort(placed(shape), axis=0)[[0, -1]], [[0, 0, 0], [2, 2, 1]], atol=1e-15)
 
 
-@pytest.mark.usefixtures("convex_kind")
 @pytest.mark.parametrize("place", ["models", "instances"])
 def test_an_overlay_chooses_how_a_mesh_collides(tmp_path, place):
     overlay = "links: {base: {meshes: decompose}}"
@@ -207,7 +196,6 @@ def test_a_scale_of_zero(tmp_path, scale):
     assert error.code == "out-of-range" and error.path == "bodies.b.mesh.scale"
 
 
-@pytest.mark.usefixtures("convex_kind")
 @pytest.mark.parametrize(
     "file, words, hint",
     [
@@ -222,40 +210,24 @@ def test_files_that_are_no_meshes(tmp_path, file, words, hint):
     assert words in error.message and hint in error.suggestion and error.path == "bodies.b.mesh.file"
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_a_mesh_of_a_package(tmp_path):
     write(tmp_path, obj(PYRAMID, PYRAMID_FACES), "pkg/m.obj")
     scene = body_of(tmp_path, "", "{file: package://pkg/m.obj}", packages={"pkg": tmp_path / "pkg"})
     assert len(scene.links[0].shapes[0].hull.vertices) == 5
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_what_does_not_collide_is_not_read(tmp_path):
     scene = robot_scene(tmp_path, SCENE.replace("base: fixed", "base: fixed, collision: false"), '<mesh filename="gone.obj"/>')
     assert [w.code for w in scene.warnings] == ["not-enforced"] and scene.links[0].shapes == ()
     assert robot_scene(tmp_path, SCENE.replace("base: fixed", "base: fixed, links: {base: {collision_off: true}}")).links
 
 
-# While there are no convex shapes, and without collision geometry.
-
-
-@pytest.mark.usefixtures("no_convex_kind")
-def test_a_mesh_stops_a_run_where_there_are_no_convex_shapes(tmp_path):
-    (error,) = errors_of(tmp_path, obj(PYRAMID, PYRAMID_FACES))
-    assert error.code == "unusable-shape" and "meshes are not supported yet" in error.message and error.line == 6
-    scene = body_of(tmp_path, obj(PYRAMID, PYRAMID_FACES), geometry=False)
-    assert [code for code, _ in warnings_of(scene)] == ["unusable-shape"]
-    assert scene.links[0].inertial.mass == pytest.approx(16.0 / 3.0, rel=1e-12)
-
-
-@pytest.mark.usefixtures("convex_kind")
 def test_surfaces_are_not_there_yet(tmp_path):
     (error,) = errors_of(tmp_path, obj(PYRAMID, PYRAMID_FACES), "{file: m.obj, as: surface}")
     assert error.code == "unusable-shape" and "meshes `as: surface` are not supported yet" in error.message
     assert (error.line, error.path) == (6, "bodies.b.mesh.file")
 
 
-@pytest.mark.usefixtures("convex_kind")
 def test_without_geometry_meshes_are_named_and_not_read(tmp_path):
     write(tmp_path, robot('<mesh filename="l.obj"/>'))
     write(tmp_path, "no mesh", "l.obj")
@@ -275,7 +247,7 @@ def test_an_estimate_takes_the_volume_of_a_mesh(tmp_path):
     np.testing.assert_allclose(own.inertia, own.mass / 6.0 * np.eye(3), rtol=1e-12, atol=1e-15)
 
 
-def test_the_geoms_of_an_mjcf(tmp_path, convex_kind):
+def test_the_geoms_of_an_mjcf(tmp_path):
     pyramid = '<asset><mesh name="m" file="m.obj" scale="1 1 2"/></asset>'
     body = '<body name="b" pos="0 0 1"><freejoint/><geom name="g" type="mesh" mesh="m" pos="1 0 0" friction=".3"/></body>'
     write(tmp_path, f"<mujoco>{pyramid}<worldbody>{body}</worldbody></mujoco>", "m.xml")

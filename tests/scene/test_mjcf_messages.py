@@ -101,16 +101,12 @@ def test_one_warning_for_many_elements(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["cylinder", "ellipsoid"])
-def test_shapes_that_are_not_built_stop_a_run(tmp_path, kind):
-    from sapsim.kinds.base import registry
-
-    inside = f'<geom name="odd" type="{kind}" size=".1 .1 .1"/>'
-    if kind in registry("shapes"):
-        assert scene_of(tmp_path, mjcf(inside=inside)).warnings == ()
-        return
-    (error,) = errors_of(scene_of, tmp_path, mjcf(inside=inside))
-    assert (error.line, error.code) == (5, "unusable-shape") and f"{kind} geoms are not supported yet" in error.message
-    assert "unusable-shape" in [w.code for w in model_of(tmp_path, mjcf(inside=inside)).warnings]
+def test_shapes_of_all_kinds_are_read(tmp_path, kind):
+    """Half lengths of MuJoCo become full ones where ours are."""
+    scene = scene_of(tmp_path, mjcf(inside=f'<geom name="odd" type="{kind}" size=".1 .2 .3"/>'))
+    assert scene.warnings == ()
+    (shape,) = [s for link in scene.links for s in link.shapes if s.name.endswith("odd")]
+    assert (shape.kind, shape.params) == (kind, {"cylinder": (0.1, 0.4), "ellipsoid": (0.1, 0.2, 0.3)}[kind])
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,6 @@ LATER = {
     "include: [a.yaml]": 1,
     "initial: {file: a.h5}": 1,
     "worlds: {vary: {gravity: {values: []}}}": 10,
-    "bodies: {b: {cylinder: {radius: 1, length: 1}, mass: 1}}": 14,
     "world: {collision: [{heightfield: {}}]}": 22,
 }
 
@@ -274,7 +273,7 @@ instances:
   mid: {model: arm}  #! missing-base
 bodies:
   ball: {sphere: 0.1, mass: 1, material: ruber}  #! unknown-name
-  egg: {ellipsoid: [1, 1, 2], mass: 1}  #! not-supported
+  egg: {heightfield: {}, mass: 1}  #! not-supported
 forces:
   wind: {link: bal, force: [1, 0, 0]}  #! unknown-name
   draft: {link: right/anything, force: [1, 0, 0]}

@@ -26,7 +26,7 @@ def tree(tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def no_ros(monkeypatch, convex_kind):
+def no_ros(monkeypatch):
     monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
 
@@ -98,12 +98,12 @@ def test_a_mesh_beside_the_file(tmp_path):
         assert reasons(model_of(tmp_path, with_mesh(address))) == [""]
 
 
-UNUSABLE = with_shape('<cylinder radius="0.1" length="1"/>')
+UNUSABLE = with_shape('<mesh filename="gone.stl"/>')
 
 
 def test_an_unusable_shape_is_an_error_of_a_run_and_a_warning_without_geometry(tmp_path):
     (error,) = errors_of(scene_of, tmp_path, text=UNUSABLE)
-    assert error.code == "unusable-shape" and "cylinder" in error.message and "arm/base" in error.message
+    assert error.code == "unusable-shape" and "gone.stl" in error.message and "arm/base" in error.message
     assert "collision_off" in error.suggestion and error.line == 4
     scene = load(tmp_path / "scene.yaml", geometry=False)
     assert sorted(codes(scene.warnings)) == ["not-enforced", "unusable-shape"]
@@ -117,7 +117,7 @@ def test_a_shape_that_is_not_wanted_need_not_be_usable(tmp_path, more):
 
 
 def test_shapes_count_by_their_place_in_the_link(tmp_path):
-    geometry = '<cylinder radius="1" length="1"/></geometry></collision><collision name="{}"><geometry><sphere radius="1"/>'
+    geometry = '<mesh filename="gone.stl"/></geometry></collision><collision name="{}"><geometry><sphere radius="1"/>'
     text = with_shape(geometry.format("ball"))
     (link, _) = scene_of(tmp_path, SCENE, text, geometry=False).links
     assert [s.name for s in link.shapes] == ["ball"]

@@ -183,7 +183,6 @@ WARNINGS = {
         "impossible-inertia",
         "accepted",
     ),
-    "cylinder": (box('<cylinder radius="1" length="1"/>'), "unusable-shape", "cylinder shapes are not supported yet"),
 }
 
 

@@ -1,5 +1,6 @@
 """What the tests of geometry pairs share: a kernel around one pair function, random poses, two independent oracles."""
 
+import itertools
 from dataclasses import dataclass
 from functools import cache
 
@@ -52,6 +53,10 @@ def sphere(p, r: float = 0.5) -> Shape:
 
 def capsule(p, R=I3, radius: float = 0.5, length: float = 1.0) -> Shape:
     return Shape("capsule", (radius, length), np.array(p, dtype=float), R)
+
+
+def solid(kind: str, params, p, R=I3) -> Shape:
+    return Shape(kind, tuple(map(float, params)), np.array(p, dtype=float), R)
 
 
 def plane(p=(0.0, 0.0, 0.0), R=I3) -> Shape:
@@ -194,7 +199,7 @@ def random_cases(name: str, n: int, seed: int) -> list[tuple[Shape, Shape]]:
 
 
 def shape_distance(shape: Shape, x: np.ndarray) -> float:
-    """Signed distance of a point from a shape's surface, negative inside."""
+    """Signed distance of a point from a shape's surface, negative inside; of an ellipsoid, a function of the same zeros."""
     y = shape.R.T @ (x - shape.p)
     if shape.kind == "sphere":
         return float(np.linalg.norm(y) - shape.params[0])
@@ -207,7 +212,29 @@ def shape_distance(shape: Shape, x: np.ndarray) -> float:
     if shape.kind == "box":
         beyond = np.abs(y) - 0.5 * np.array(shape.params)
         return float(np.linalg.norm(np.maximum(beyond, 0.0)) + min(beyond.max(), 0.0))
+    if shape.kind == "ellipsoid":
+        return float(np.linalg.norm(y / np.array(shape.params)) - 1.0)
+    if shape.kind in ("cylinder", "cone"):
+        return _round_distance(shape, float(np.hypot(y[0], y[1])), float(y[2]))
     raise AssertionError(f"give the signed distance of a {shape.kind!r} here")
+
+
+def _round_distance(shape: Shape, across: float, z: float) -> float:
+    """Of a cylinder or cone, in the half plane (distance from the axis, z), from its two or three sides."""
+    r, half = shape.params[0], 0.5 * shape.params[1]
+    corners = (
+        [(0.0, -half), (r, -half), (r, half), (0.0, half)]
+        if shape.kind == "cylinder"
+        else [(0.0, -half), (r, -half), (0.0, half)]
+    )
+    beyond, nearest = -np.inf, np.inf
+    for (x_0, z_0), (x_1, z_1) in itertools.pairwise(corners):
+        e = np.array([x_1 - x_0, z_1 - z_0])
+        length = np.linalg.norm(e)
+        d = np.array([across - x_0, z - z_0])
+        beyond = max(beyond, float(e[1] * d[0] - e[0] * d[1]) / length)
+        nearest = min(nearest, float(np.linalg.norm(d - np.clip(d @ e / length**2, 0.0, 1.0) * e)))
+    return nearest if beyond > 0.0 else -nearest
 
 
 def coal_distance(a: Shape, b: Shape) -> float:
@@ -227,4 +254,6 @@ def _coal_shape(shape: Shape):
         return coal.Capsule(*shape.params)
     if shape.kind == "box":
         return coal.Box(*shape.params)
+    if shape.kind in ("cylinder", "cone", "ellipsoid"):
+        return {"cylinder": coal.Cylinder, "cone": coal.Cone, "ellipsoid": coal.Ellipsoid}[shape.kind](*shape.params)
     raise AssertionError(f"give the shape of coal for a {shape.kind!r} here")

@@ -6,7 +6,8 @@ mass centres lie 3/8 radius beyond the segment's ends.
 
 from math import pi
 
-from sapsim.kinds.base import ShapeKind
+from sapsim.kinds.base import ConvexFuncs, ShapeKind
+from sapsim.kinds.shapes._corners import make_corners
 
 
 def volume(p: tuple[float, ...]) -> float:
@@ -26,6 +27,30 @@ def unit_inertia(p: tuple[float, ...]) -> tuple[float, float, float]:
     return (across, across, along)
 
 
+def convex(R, Hulls, Scratch) -> ConvexFuncs:
+    """The core is the segment, whatever n is."""
+    import warp as wp
+
+    real, vec3 = R.t, R.vec3
+    put = make_corners(R, Scratch).put
+
+    @wp.func
+    def support(size: vec3, hulls: Hulls, w: int, n: vec3) -> vec3:
+        return vec3(real(0.0), real(0.0), wp.where(n[2] < real(0.0), -size[1], size[1]))
+
+    @wp.func
+    def rounding(size: vec3) -> real:
+        return size[0]
+
+    @wp.func
+    def face(size: vec3, hulls: Hulls, w: int, n: vec3, scratch: Scratch, row: wp.vec2i, turned: int):
+        put(scratch, row, turned, 0, vec3(real(0.0), real(0.0), -size[1]), 1, 3)
+        put(scratch, row, turned, 1, vec3(real(0.0), real(0.0), size[1]), 2, 3)
+        return 2, n
+
+    return ConvexFuncs(support, rounding, face)
+
+
 KIND = ShapeKind(
     name="capsule",
     nparam=2,
@@ -35,4 +60,5 @@ KIND = ShapeKind(
     radius=lambda s: s[0] + s[1],
     bound=lambda s: ((0.0, 0.0, -s[1]), (0.0, 0.0, s[1]), (s[0], s[0], s[0])),
     keys=("radius", "length"),
+    convex=convex,
 )

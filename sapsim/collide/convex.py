@@ -1,0 +1,92 @@
+"""Contact points of near pairs that need support functions or vertices: convex shapes without a pair of their own, and hulls.
+
+A stage of its own before `narrowphase`, in the pipelines of models with such pairs only, so that others neither compile nor
+load it.  It fills the same slots; narrowphase packs them.
+"""
+
+from functools import cache
+
+import warp as wp
+
+from sapsim.collide.narrowphase import SLOTS, make_point_buffer
+from sapsim.kinds.convexity import ROOM, make_convexity
+from sapsim.kinds.dispatch import in_convex_stage, make_convex_pairs
+from sapsim.model.arrays import make_struct
+from sapsim.model.stage import Stage, make_stage
+
+ARRAYS = (
+    "near_a", "near_b", "near_kind", "shape_kind", "shape_size", "shape_radius", "p_WG", "R_WG", "near_count",
+    "near_n", "near_points", "point_p", "point_depth", "point_feature", "hull_vertex_start", "hull_face_start",
+    "hull_corner_start", "hull_corner", "hull_edge", "hull_vertex", "hull_normal", "convex_point", "convex_name",
+)  # fmt: skip
+SCALARS = (("cnear", "int"), ("margin", "real"))
+
+
+def scratch_entries(lanes: int) -> int:
+    """Length of the convex_* arrays of a world."""
+    return ROOM * lanes
+
+
+@cache
+def make(R) -> Stage:
+    """The stage `convex`; writes the points of its near pairs, near_n and near_points."""
+    PointBuffer = make_point_buffer(R)
+    shared = make_convexity(R)
+    Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
+    collide = make_convex_pairs(R, PointBuffer)
+    here = in_convex_stage(R)
+    struct = make_struct("Convex", R, ARRAYS, SCALARS)
+
+    @wp.func
+    def hulls_of(s: struct) -> Hulls:
+        hulls = Hulls()
+        hulls.vertex_start = s.hull_vertex_start
+        hulls.face_start = s.hull_face_start
+        hulls.corner_start = s.hull_corner_start
+        hulls.corner = s.hull_corner
+        hulls.edge = s.hull_edge
+        hulls.vertex = s.hull_vertex
+        hulls.normal = s.hull_normal
+        return hulls
+
+    @wp.func
+    def solid_of(s: struct, w: int, i: int) -> Solid:
+        solid = Solid()
+        solid.kind = s.shape_kind[i]
+        solid.size = s.shape_size[w, i]
+        solid.radius = s.shape_radius[w, i]
+        solid.R_WG = s.R_WG[w, i]
+        return solid
+
+    @wp.func
+    def find_points(s: struct, w: int, lane: int, i: int, kind: int, a: int, b: int):
+        """Points of near pair i, whose shapes its kind takes in the order a, b."""
+        out = PointBuffer()
+        out.p = s.point_p
+        out.depth = s.point_depth
+        out.feature = s.point_feature
+        scratch = Scratch()
+        scratch.point = s.convex_point
+        scratch.name = s.convex_name
+        base = wp.static(SLOTS) * i
+        count, n = collide(
+            kind // 2, solid_of(s, w, a), s.p_WG[w, a], solid_of(s, w, b), s.p_WG[w, b], s.margin, hulls_of(s), scratch,
+            wp.vec2i(w, wp.static(ROOM) * lane), out, w, base,
+        )  # fmt: skip
+        if kind % 2 == 1:
+            for k in range(count):
+                s.point_p[w, base + k] = s.point_p[w, base + k] - s.point_depth[w, base + k] * n
+            n = -n
+        s.near_n[w, i] = n
+        s.near_points[w, i] = count
+
+    @wp.func
+    def convex(s: struct, w: int, lane: int):
+        for i in range(lane, wp.min(s.near_count[w], s.cnear), wp.block_dim()):
+            kind = s.near_kind[w, i]
+            if here(kind // 2):
+                a = wp.where(kind % 2 == 1, s.near_b[w, i], s.near_a[w, i])
+                b = wp.where(kind % 2 == 1, s.near_a[w, i], s.near_b[w, i])
+                find_points(s, w, lane, i, kind, a, b)
+
+    return make_stage("convex", R, struct, convex, SCALARS)

@@ -1,0 +1,86 @@
+"""Contact of two lines that run alike: of a polygon the side that faces the other shape most, of a segment itself."""
+
+from functools import cache
+from types import SimpleNamespace
+
+from sapsim.kinds.convexity import NAMES, make_convexity
+from sapsim.kinds.pairs._manifold import make_manifold
+
+
+@cache
+def make_lines(R) -> SimpleNamespace:
+    """Device function meet."""
+    import warp as wp
+
+    real = R.t
+    Scratch = make_convexity(R).Scratch
+    shared = make_manifold(R)
+    Face, Limits, corner, after = shared.Face, shared.Limits, shared.corner, shared.after
+    name_of, add = shared.name_of, shared.add
+    alike = 0.05  # sine of the angle between a line and the plane across n, up to which it can be a contact
+
+    @wp.func
+    def facing_edge(f: Face, scratch: Scratch, row: wp.vec2i) -> int:
+        """The side whose farther end reaches least far away from the other shape; -1 for a point."""
+        if f.count < 2:
+            return -1
+        best = wp.int32(-1)
+        reach = real(0.0)
+        edges = wp.where(f.count == 2, 1, f.count)
+        for k in range(edges):
+            z = f.sense * corner(scratch, row, f, k)[2]
+            z = wp.min(z, f.sense * corner(scratch, row, f, after(f, k))[2])
+            if best < 0 or z > reach:
+                reach = z
+                best = k
+        return best
+
+    @wp.func
+    def end_name(f: Face, k: int, is_end: bool, is_start: bool, scratch: Scratch, row: wp.vec2i) -> int:
+        """Of the place on line k: its last or first corner, or the line itself."""
+        if is_end:
+            return name_of(scratch, row, f, after(f, k), 0)
+        if is_start:
+            return name_of(scratch, row, f, k, 0)
+        return name_of(scratch, row, f, k, 1)
+
+    @wp.func
+    def meet(a: Face, b: Face, offset: real, limits: Limits, scratch: Scratch, row: wp.vec2i) -> int:
+        """Two points at the ends of the lines' overlap where both lie across n and part sideways by less than `offset`; else
+        none."""
+        k_a, k_b = facing_edge(a, scratch, row), facing_edge(b, scratch, row)
+        if k_a < 0 or k_b < 0:
+            return 0
+        a_0, a_1 = corner(scratch, row, a, k_a), corner(scratch, row, a, after(a, k_a))
+        b_0, b_1 = corner(scratch, row, b, k_b), corner(scratch, row, b, after(b, k_b))
+        e, d = a_1 - a_0, b_1 - b_0
+        length = wp.sqrt(e[0] * e[0] + e[1] * e[1])
+        across = wp.sqrt(d[0] * d[0] + d[1] * d[1])
+        if wp.abs(e[2]) > real(alike) * length or wp.abs(d[2]) > real(alike) * across:
+            return 0
+        if length == real(0.0) or across == real(0.0):
+            return 0
+        x, y = e[0] / length, e[1] / length
+        along = d[0] * x + d[1] * y
+        if wp.abs(along) < real(0.9) * across:
+            return 0
+        s_0 = (b_0[0] - a_0[0]) * x + (b_0[1] - a_0[1]) * y
+        s_1 = s_0 + along
+        low = wp.max(real(0.0), wp.min(s_0, s_1))
+        high = wp.min(length, wp.max(s_0, s_1))
+        if high - low <= real(4.0) * limits.thick:
+            return 0
+        found = wp.int32(0)
+        for end in range(2):
+            s = wp.where(end == 0, low, high)
+            p = a_0 + (s / length) * e
+            r = (s - s_0) / along
+            q = b_0 + r * d
+            if wp.abs((q[0] - p[0]) * y - (q[1] - p[1]) * x) > offset:
+                return 0
+            own = end_name(a, k_a, s >= length, s <= real(0.0), scratch, row)
+            other = end_name(b, k_b, r >= real(1.0), r <= real(0.0), scratch, row)
+            found = add(p, p[2] - q[2], wp.static(NAMES) * own + other, limits, scratch, row, found)
+        return found
+
+    return SimpleNamespace(meet=meet)

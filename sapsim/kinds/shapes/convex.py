@@ -1,0 +1,75 @@
+"""Convex polytope: the hull of a mesh's vertices (scene/hull.py), with its coplanar triangles merged to polygons.
+
+size = (index of the hull among hull_* arrays, radius of a ball about the origin that holds it, 0); model/hulls.py fills it.
+Scene files do not name it: a `mesh` becomes one.
+"""
+
+from sapsim.kinds.base import ConvexFuncs, ShapeKind
+from sapsim.kinds.convexity import CORNERS
+from sapsim.kinds.shapes._corners import make_corners
+
+
+def convex(R, Hulls, Scratch) -> ConvexFuncs:
+    """The face is, of those that hold the support point, the one whose normal is nearest to n.
+
+    Of a face of more than 32 corners every second, third ... is taken.  Names: vertices, then edges.
+    """
+    import warp as wp
+
+    real, vec3 = R.t, R.vec3
+    on_face = 1.0e-9 + 16.0 * R.eps  # of the radius: how far the support point may lie below a face that it is on
+    put = make_corners(R, Scratch).put
+
+    @wp.func
+    def support(size: vec3, hulls: Hulls, w: int, n: vec3) -> vec3:
+        hull = int(size[0])
+        best = hulls.vertex_start[hull]
+        reach = wp.dot(n, hulls.vertex[w, best])
+        for i in range(best + 1, hulls.vertex_start[hull + 1]):
+            here = wp.dot(n, hulls.vertex[w, i])
+            if here > reach:
+                reach = here
+                best = i
+        return hulls.vertex[w, best]
+
+    @wp.func
+    def rounding(size: vec3) -> real:
+        return real(0.0)
+
+    @wp.func
+    def face(size: vec3, hulls: Hulls, w: int, n: vec3, scratch: Scratch, row: wp.vec2i, turned: int):
+        hull = int(size[0])
+        first = hulls.vertex_start[hull]
+        p = support(size, hulls, w, n)
+        chosen = wp.int32(-1)
+        cosine = real(-2.0)
+        for f in range(hulls.face_start[hull], hulls.face_start[hull + 1]):
+            normal = hulls.normal[w, f]
+            below = wp.dot(normal, hulls.vertex[w, first + hulls.corner[hulls.corner_start[f]]] - p)
+            if below <= real(on_face) * size[1] and wp.dot(normal, n) > cosine:
+                cosine = wp.dot(normal, n)
+                chosen = f
+        start = hulls.corner_start[chosen]
+        count = hulls.corner_start[chosen + 1] - start
+        stride = (count + wp.static(CORNERS - 1)) // wp.static(CORNERS)
+        taken = (count + stride - 1) // stride
+        vertices = hulls.vertex_start[hull + 1] - first
+        for k in range(taken):
+            at = start + k * stride
+            corner = hulls.corner[at]
+            put(scratch, row, turned, k, hulls.vertex[w, first + corner], 1 + corner, 1 + vertices + hulls.edge[at])
+        return taken, hulls.normal[w, chosen]
+
+    return ConvexFuncs(support, rounding, face)
+
+
+KIND = ShapeKind(
+    name="convex",
+    nparam=3,
+    size=lambda p: (p[0], p[1], p[2]),
+    volume=lambda p: None,
+    unit_inertia=lambda p: None,
+    radius=lambda s: s[1],
+    written=False,
+    convex=convex,
+)
