@@ -1,4 +1,4 @@
-"""Structures of convex hulls that stand by friction and normal forces alone, and a bowl that keeps what falls in.
+"""Structures that stand by friction and normal forces alone, an arch and a card house, and a bowl that keeps what falls in.
 
 The meshes are made here, and read as every mesh of a scene is.
 """
@@ -115,3 +115,52 @@ bodies:
     at = poses[-1, :, :3]
     assert (np.hypot(at[:, 0], at[:, 1]) < 0.25).all() and (at[:, 2] < 0.3).all() and (at[:, 2] > 0.08).all()
     assert np.abs(block.body_qd[-1, 0]).max() < 0.05
+
+
+def card(name: str, lengths, mass: float, x: float, z: float, lean: float = 0.0) -> str:
+    """A line of `bodies`."""
+    pose = f"{{xyz: [{x!r}, 0, {z!r}], rpy_deg: [0, {lean}, 0]}}"
+    return f"  {name}: {{box: {list(lengths)}, mass: {mass}, material: card, pose: {pose}}}"
+
+
+def card_house(storeys: int, friction: float) -> str:
+    """Tents of two cards that lean by 15 degrees, on each other's edges; a board lies on the tents of a storey.
+
+    Feet stand in the mid between two tents' tops.  Friction creeps: at the default stiction tolerance of 1e-4 m/s the feet
+    slide so far in six seconds that the house falls.
+    """
+    half, thick, lean = 0.05, 0.0015, np.radians(15.0)  # half lengths of a card [m]
+    reach = thick * np.cos(lean) + half * np.sin(lean)
+    height = 2.0 * (thick * np.sin(lean) + half * np.cos(lean))
+    step, z, lines = 4.0 * half * np.sin(lean) + 0.004, 0.0, []
+    for k in range(storeys):
+        n = storeys - k
+        for i in range(n):
+            for side in (-1, 1):
+                x = float((i - (n - 1) / 2) * step + side * reach)
+                name, lengths = f"storey{k}_{i}{'lr'[side > 0]}", (2.0 * thick, 0.06, 2.0 * half)
+                lines.append(card(name, lengths, 0.002, x, float(z + height / 2), -15.0 * side))
+        z += height
+        if n > 1:
+            lines.append(card(f"board{k}", (float((n - 1) * step + 0.02), 0.06, 2.0 * thick), 0.001 * n, 0.0, float(z + thick)))
+        z += 2.0 * thick
+    head = f"""sapsim: 1
+time_step: 0.001
+steps: 10000
+contact: {{stiction_tolerance: 1.0e-5}}
+materials: {{card: {{stiffness: 1.0e+5, friction: {friction}}}}}
+world: {{collision: [{{plane: {{}}, material: card}}]}}
+bodies:
+"""
+    return head + "\n".join(lines)
+
+
+def test_a_card_house_of_five_storeys_stands(tmp_path):
+    """Ten seconds; with a little friction it falls in the first."""
+    _, poses = simulate(tmp_path, card_house(5, 0.6), 10_000)
+    assert poses.shape[1] == 2 * 15 + 4
+    moved = np.linalg.norm(poses[:, :, :3] - poses[0, :, :3], axis=2)
+    assert moved.max() < 2.0e-3
+    assert moved[-1].max() - moved[len(moved) // 2].max() < 1.0e-4
+    _, fallen = simulate(tmp_path, card_house(5, 0.1), 1000)
+    assert np.linalg.norm(fallen[-1, :, :3] - poses[0, :, :3], axis=1).max() > 0.05
