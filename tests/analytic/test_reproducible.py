@@ -116,7 +116,7 @@ def test_worlds_are_equal_bit_for_bit(plain):
 
 def test_buffers_grow_without_a_trace(plain, monkeypatch):
     """Room for one near pair, one contact, one block of the Hessian, three rows: grown as needed, nothing lost."""
-    monkeypatch.setattr(simulation_module, "first_guess", lambda model, nworld, couples: Capacity(1, 1, 1, 3))
+    monkeypatch.setattr(simulation_module, "first_guess", lambda *_, **__: Capacity(1, 1, 1, 3))
     sim = simulation(BIN)
     blocks = [sim.advance(n) for n in (100, 1, 199)]
     assert_same_bits(plain, Block.joined(blocks))

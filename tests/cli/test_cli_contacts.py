@@ -77,8 +77,8 @@ def test_a_tower_with_room_for_one_contact_ends_in_the_same_bytes(tmp_path, monk
     seen = []
 
     def run(name: str, contacts: int, near: int) -> dict[str, bytes]:
-        def guess(model, nworld, most_contacts=None):
-            return replace(first_guess(model, nworld, most_contacts), contacts=contacts, near=near, hessian=near)
+        def guess(*arguments, **named):
+            return replace(first_guess(*arguments, **named), contacts=contacts, near=near, hessian=near)
 
         def grown(capacity, *rest):
             found = grow(capacity, *rest)
