@@ -6,6 +6,7 @@ import pytest
 from sapsim.bench.cases import Wishes, make_cases
 from sapsim.kinds.base import registry
 from sapsim.model.pair_runs import LONGEST
+from sapsim.scene.hull import convex_hull
 from sapsim.scene.read import loads
 from sapsim.step.simulation import Simulation
 
@@ -74,7 +75,22 @@ def test_bounds_change_no_bit(name, steps):
     assert max(fewer) < 0.6
 
 
-@pytest.mark.parametrize("name", sorted(registry("shapes")))
+def surface(name: str, params: tuple[float, ...], directions: np.ndarray) -> np.ndarray:
+    """Points (n, 3) of the surface of a shape, one for each direction."""
+    along = np.sign(directions[:, 2:]) * [0.0, 0.0, 1.0]
+    around = directions * [1.0, 1.0, 0.0] / np.linalg.norm(directions[:, :2], axis=1)[:, None]
+    make = {
+        "box": lambda x, y, z: 0.5 * np.array((x, y, z)) * np.sign(directions),
+        "sphere": lambda r: r * directions,
+        "capsule": lambda r, length: r * directions + 0.5 * length * along,
+        "cylinder": lambda r, length: r * around + 0.5 * length * along,
+        "cone": lambda r, length: r * around * (along[:, 2:] < 0.0) + 0.5 * length * along,
+        "ellipsoid": lambda x, y, z: np.array((x, y, z)) * directions,
+    }
+    return make[name](*params)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, kind in registry("shapes").items() if kind.written))
 def test_bounds_hold_the_shape(name):
     """Points of the surface, from the formulas of the shapes, lie in the box and the ball, and reach both."""
     kind = registry("shapes")[name]
@@ -85,18 +101,22 @@ def test_bounds_hold_the_shape(name):
     if name == "plane":
         assert kind.half(kind.size(params)) == (np.inf,) * 3
         return
-    if name == "box":
-        points = 0.5 * np.array(params) * np.sign(directions)
-    elif name == "sphere":
-        points = params[0] * directions
-    else:
-        points = params[0] * directions + 0.5 * params[1] * np.sign(directions[:, 2:]) * [0.0, 0.0, 1.0]
+    points = surface(name, params, directions)
     half = np.array(kind.half(kind.size(params)))
     largest = np.abs(points).max(axis=0)
     # 20000 directions come within 1 % of each axis
     assert np.all(largest <= half * (1 + 1e-12)) and np.all(largest >= 0.99 * half)
     reach = np.linalg.norm(points, axis=1).max()
     assert 0.99 * kind.radius(kind.size(params)) <= reach <= kind.radius(kind.size(params)) * (1 + 1e-12)
+
+
+def test_bounds_hold_a_hull():
+    corners = np.random.default_rng(2).normal(size=(30, 3)) * [1.0, 0.5, 0.1]
+    hull = convex_hull(corners)
+    np.testing.assert_allclose(hull.half, np.abs(corners).max(axis=0), rtol=1e-15)
+    assert hull.radius == pytest.approx(np.linalg.norm(corners, axis=1).max(), rel=1e-15)
+    (name,) = [name for name, kind in registry("shapes").items() if not kind.written]
+    assert registry("shapes")[name].half((0.0, hull.radius, 0.0)) == (hull.radius,) * 3
 
 
 @pytest.mark.parametrize("name", ["clutter", "S3", "S4mix20"])
