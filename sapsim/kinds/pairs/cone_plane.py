@@ -6,11 +6,8 @@ The rim's points are 60 degrees apart from its lowest one, or from the cone's x 
 cone that lies has two points.  feature = 0 .. 5 of the rim, 0 the lowest one; 6 the apex.
 """
 
-from math import cos, pi, sin
-
 from sapsim.kinds.base import PairKind
-
-CORNERS = 6
+from sapsim.kinds.pairs._rim import CORNERS, make_rim
 
 
 def make(R, PointBuffer):
@@ -18,8 +15,8 @@ def make(R, PointBuffer):
     import warp as wp
 
     real, vec3, mat33 = R.t, R.vec3, R.mat33
-    upright = 1.0e-6 if R.name == "float64" else 1.0e-3
-    cosine, sine = cos(2.0 * pi / CORNERS), sin(2.0 * pi / CORNERS)
+    rim = make_rim(R)
+    lowest, following = rim.lowest, rim.next
 
     @wp.func
     def collide(
@@ -29,10 +26,7 @@ def make(R, PointBuffer):
         nhat_AB_W = -vec3(R_WB[0, 2], R_WB[1, 2], R_WB[2, 2])
         depth_centre = wp.dot(nhat_AB_W, p_WA - p_WB)
         n = wp.transpose(R_WA) * nhat_AB_W
-        across = wp.sqrt(n[0] * n[0] + n[1] * n[1])
-        d = vec3(real(1.0), real(0.0), real(0.0))
-        if across > real(upright) * wp.abs(n[2]):
-            d = vec3(n[0] / across, n[1] / across, real(0.0))
+        d = lowest(n)
         count = wp.int32(0)
         points = wp.int32(wp.static(CORNERS + 1))
         for k in range(points):
@@ -45,7 +39,7 @@ def make(R, PointBuffer):
                 out.depth[w, base + count] = depth
                 out.feature[w, base + count] = k
                 count += 1
-            d = vec3(real(cosine) * d[0] - real(sine) * d[1], real(sine) * d[0] + real(cosine) * d[1], real(0.0))
+            d = following(d)
         return count, nhat_AB_W
 
     return collide
