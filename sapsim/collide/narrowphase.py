@@ -18,9 +18,9 @@ from sapsim.model.stage import Stage, make_stage
 SLOTS = 8  # the most points of a pair
 
 ARRAYS = (
-    "shape_size", "shape_material", "p_WG", "R_WG", "near_a", "near_b", "near_kind", "near_count",
+    "shape_size", "shape_material", "p_WG", "R_WG", "near_a", "near_b", "near_kind", "near_part", "near_count",
     "near_n", "near_points", "point_p", "point_depth", "point_feature", "ncontact", "contact_found", "contact_a", "contact_b",
-    "contact_feature", "contact_p", "contact_n", "contact_depth", "stopped", "need",
+    "contact_part", "contact_feature", "contact_p", "contact_n", "contact_depth", "stopped", "need",
 )  # fmt: skip
 SCALARS = (("cnear", "int"), ("ccontact", "int"), ("margin", "real"))
 
@@ -105,6 +105,7 @@ def make(R) -> Stage:
                 depth = s.point_depth[w, at]
                 s.contact_a[w, c] = a
                 s.contact_b[w, c] = b
+                s.contact_part[w, c] = s.near_part[w, i]
                 s.contact_feature[w, c] = feature
                 s.contact_depth[w, c] = depth
                 s.contact_n[w, c] = n

@@ -132,7 +132,8 @@ class ShapeKind:
             the shape [m]; coordinates of the box may be infinite.  None: the ball of `radius`.
         com (params) -> its centre of volume in its frame [m].
         written: whether scene files name it; False for what only a mesh becomes.
-        convex: (R, Hulls, Scratch) -> ConvexFuncs of a bounded convex shape (kinds/convexity.py); None for others.
+        convex: (R, Hulls, Scratch) -> ConvexFuncs of a bounded convex shape (kinds/convexity.py), or a part; None for others.
+        parts: whether it is made of convex parts, which meet other shapes one by one (collide/parts.py).
     """
 
     name: str
@@ -146,6 +147,7 @@ class ShapeKind:
     com: Callable[[tuple[float, ...]], tuple[float, float, float]] = lambda params: (0.0, 0.0, 0.0)
     written: bool = True
     convex: "Callable[[Any, Any, Any], ConvexFuncs] | None" = None
+    parts: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,8 @@ class PairKind:
           It writes count points to slots base .. base + count - 1 of row w of `out`: `p` the witness point on A's surface
           [m, world], `depth` > 0 where the shapes overlap [m], `feature` an id that is unique in the manifold and stays
           with the same features from step to step.  The witness on B is p - depth * nhat_AB_W.
-        generic: whether it also stands for every two convex shapes that have no pair of their own.
+        generic: whether it also stands for every two convex shapes that have no pair of their own; where b has parts, for
+            every convex shape and b.
         aside: whether the stage `convex` runs it too though `make` is enough: every function in the chain of the narrow phase
             makes the compiled code of all others slower (three more, 7 % of a step of twenty mixed bodies).
         make_convex: instead of `make` for pairs that need vertices or room to work in, which the stage `convex` runs

@@ -52,8 +52,8 @@ def _struct(label: str, R, **fields):
 
 @cache
 def make_hulls(R):
-    """Struct: the hull_* arrays of model/fields.py.  Corners of a face are anticlockwise about its normal; `edge` of a corner
-    is the edge from it to the next one; vertices and edges are numbered within their hull."""
+    """Struct: the hull_* arrays of model/fields.py, and those of surfaces.  Corners of a face are anticlockwise about its
+    normal; `edge` of a corner is the edge from it to the next one; vertices and edges are numbered within their hull."""
     import warp as wp
 
     ints, vectors = wp.array(dtype=int), wp.array2d(dtype=R.vec3)
@@ -67,6 +67,14 @@ def make_hulls(R):
         edge=ints,
         vertex=vectors,
         normal=vectors,
+        tri_corner=ints,
+        tri_side=ints,
+        tri_beside=ints,
+        tri_bits=ints,
+        ring_start=ints,
+        ring=ints,
+        tri_vertex=vectors,
+        tri_plane=wp.array2d(dtype=R.vec4),
     )
 
 

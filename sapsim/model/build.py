@@ -14,6 +14,7 @@ from sapsim.model.material_pairs import MaterialPair, find_material_pairs
 from sapsim.model.pair_runs import find_runs
 from sapsim.model.pairs import PairTable, find_pairs
 from sapsim.model.paths import most_blocks
+from sapsim.model.surfaces import place_surfaces
 from sapsim.model.ties import most_entries
 from sapsim.model.trees import BLOCK, block_tree, factors, levels, starts_branch, subtree_ends
 from sapsim.scene.bodies import LinkGroup, group_links
@@ -229,8 +230,9 @@ def _entry(joint: str, name: str) -> str:
 
 
 def _bound(shape: Shape, kind, size):
-    """The bound of a shape; a hull knows its own box."""
-    return bound_of(kind, size) if shape.hull is None else (*shape.hull.box, (0.0, 0.0, 0.0))
+    """The bound of a shape; a hull and a surface know their own box."""
+    own = shape.hull or shape.surface
+    return bound_of(kind, size) if own is None else (*own.box, (0.0, 0.0, 0.0))
 
 
 def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]):
@@ -251,7 +253,8 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
             body_of.append(body)
     kinds = [registry("shapes")[s.kind] for s in shapes]
     hulls, params = place_hulls(shapes)
-    arrays |= hulls
+    surfaces, arrays["shape_mesh"] = place_surfaces(shapes)
+    arrays |= hulls | surfaces
     sizes = [k.size(p) for k, p in zip(kinds, params, strict=True)]
     arrays["shape_kind"] = np.array([code("shapes", s.kind) for s in shapes], np.int32)
     arrays["shape_body"], arrays["shape_link"] = np.array(body_of, np.int32), np.array(link_of, np.int32)
@@ -362,6 +365,12 @@ def _sizes(arrays: dict[str, np.ndarray], external: dict) -> dict[str, int]:
         "nhullvertex": arrays["hull_vertex"].shape[1],
         "nhullface": arrays["hull_normal"].shape[1],
         "nhullcorner": len(arrays["hull_corner"]),
+        "nmesh": len(arrays["surface_node"]) - 1,
+        "nnode": len(arrays["node_tri"]),
+        "ntri": len(arrays["tri_bits"]),
+        "ntri3": len(arrays["tri_corner"]),
+        "ntrivertex": arrays["tri_vertex"].shape[1],
+        "nring": len(arrays["ring"]),
         "nlink": len(arrays["link_body"]),
         "njoint": len(arrays["joint_link"]),
         "nroot": len(arrays["root_link_start"]) - 1,

@@ -96,6 +96,18 @@ hull_face_start   | nhull+1  | int | -  | - | build | its faces
 hull_corner_start | nhullface+1 | int | - | - | build | corners of a face, anticlockwise about its normal
 hull_corner       | nhullcorner | int | - | - | build | vertex of a corner, numbered within the hull
 hull_edge         | nhullcorner | int | - | - | build | edge from it to the next corner, numbered within the hull
+shape_mesh        | nshape   | int | -  | - | build | surface of the shape (model/surfaces.py), -1 = none
+surface_node      | nmesh+1  | int | -  | - | build | nodes of a surface's tree of boxes, depth first
+node_tri         | nnode    | int | -  | - | build | first triangle ("part") of a leaf, -1 of other nodes
+node_tri_end     | nnode    | int | -  | - | build | the one after its last
+node_next         | nnode    | int | -  | - | build | where a walk goes on that misses the node's box, counted from all nodes' start
+tri_corner       | ntri3   | int | -  | - | build | vertices of a part's three corners, anticlockwise from the side from which it is touched
+tri_side         | ntri3   | int | -  | - | build | number of the side from a corner to the next, the same for both parts that have it
+tri_beside       | ntri3   | int | -  | - | build | the part at the other side of it, -1 = none
+tri_bits         | ntri     | int | -  | - | build | bit k: its facet ends at side k; 3 + k: the facet's border turns at corner k; 6: a side is a ridge or an end
+tri_facet        | ntri     | int | -  | - | build | first part of its facet: coplanar neighbours
+ring_start        | ntrivertex+1 | int | - | - | build | vertices that share a side with a vertex
+ring              | nring    | int | -  | - | build | those vertices, ascending
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted); small models only (model/pairs.py)
 pair_b            | npair    | int | -  | - | build | second shape
 run_start         | nrun+1   | int | -  | - | build | pairs of a run, which have one first shape (model/pair_runs.py)
@@ -176,6 +188,10 @@ level_reach    | ngridlevel | real  | m       | -  | build | largest half extent
 shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissipation, relaxation time, friction
 hull_vertex    | nhullvertex | vec3 | m    | G  | build | vertices of convex hulls
 hull_normal    | nhullface | vec3  | -       | G  | build | outward normals of their faces
+tri_vertex    | ntrivertex | vec3 | m     | G  | build | vertices of surfaces
+tri_plane     | ntri    | vec4  | -, m     | G  | build | normal of the part's facet, and how far the part's first corner lies above its plane
+node_low       | nnode   | vec3  | m       | G  | build | box of a node
+node_high      | nnode   | vec3  | m       | G  | build | the same
 link_p_BL      | nlink   | vec3  | m       | B  | build | link frame on its body
 link_Q_BL      | nlink   | quat  | -       | B  | build | its orientation
 link_com       | nlink   | vec3  | m       | L  | build | the link's own mass centre, zero where it has no mass
@@ -239,7 +255,7 @@ sort_start     | nlevelled | int   | -      | - | broadphase  | places of a shap
 near_a         | cnear   | int   | -      | - | broadphase  | near pairs, whose bounds touch: the first shape; ascending by (a, b, part), a < b
 near_b         | cnear   | int   | -      | - | broadphase  | the second shape
 near_kind      | cnear   | int   | -      | - | broadphase  | 2 code of the pair kind + 1 where it takes the shapes in the other order
-near_part      | cnear   | int   | -      | - | broadphase  | the part of a surface mesh, -1 = the whole shape
+near_part      | cnear   | int   | -      | - | broadphase  | -1 = the whole shape; of a surface: its parts in the stage `convex`, or -2 = none (collide/parts.py), then their facets
 near_count     |         | int   | -      | - | broadphase  | their number; may exceed the room
 near_n         | cnear   | vec3  | -      | W | narrowphase | normal from A to B
 near_points    | cnear   | int   | -      | - | narrowphase | contact points of the pair
@@ -252,6 +268,7 @@ ncontact       |         | int   | -      | - | narrowphase | contacts of the st
 contact_found  |         | int   | -      | - | narrowphase | contacts that there were, of which the room may hold only the first
 contact_a      | ccontact | int  | -      | - | narrowphase | first shape of the contact, contact_a < contact_b
 contact_b      | ccontact | int  | -      | - | narrowphase | second shape
+contact_part   | ccontact | int | -       | - | narrowphase | facet of a surface, -1 = none
 contact_feature | ccontact | int | -      | - | narrowphase | feature id
 contact_p      | ccontact | vec3 | m      | W | narrowphase | contact point
 contact_n      | ccontact | vec3 | -      | W | narrowphase | normal from A to B
@@ -347,6 +364,7 @@ rec_constraint     | crow nconstraint | real | N s, N m s | - | record_state | i
 rec_reaction       | crow nreaction | vec6 | N m, N | L at Lo | record_state | torque and force of a joint on its child link
 rec_a              | crow ccontact | int | - | - | record_contacts | first shape of a contact
 rec_b              | crow ccontact | int | - | - | record_contacts | second shape
+rec_part           | crow ccontact | int | - | - | record_contacts | facet of a surface, -1 = none
 rec_feature        | crow ccontact | int | - | - | record_contacts | its feature
 rec_point          | crow ccontact | vec3 | m | W | record_contacts | contact point
 rec_normal         | crow ccontact | vec3 | - | W | record_contacts | normal

@@ -98,17 +98,24 @@ class PairTable:
 def pair_table() -> dict[tuple[str, str], tuple[int, Any]]:
     """Of two kinds of shapes the kind of pair: (2 code + 1 where it takes them in the other order, PairKind)."""
     table = {}
-    shapes = registry("shapes").values()
     for kind in registry("pairs").values():
         if kind.generic:
-            bounded = [s.name for s in shapes if s.convex is not None]
-            table |= {(a, b): (2 * code("pairs", kind.name), kind) for a in bounded for b in bounded}
+            table |= _generic(kind, 2 * code("pairs", kind.name))
     for kind in registry("pairs").values():
         if not kind.generic:
             table[(kind.a, kind.b)] = (2 * code("pairs", kind.name), kind)
             if kind.a != kind.b:
                 table[(kind.b, kind.a)] = (2 * code("pairs", kind.name) + 1, kind)
     return table
+
+
+def _generic(kind, number: int) -> dict[tuple[str, str], tuple[int, Any]]:
+    """What a generic pair stands for: of every two convex shapes, or of every convex shape and one that has parts."""
+    shapes = registry("shapes")
+    whole = [s.name for s in shapes.values() if s.convex is not None and not s.parts]
+    if not shapes[kind.b].parts:
+        return {(a, b): (number, kind) for a in whole for b in whole}
+    return {(a, kind.b): (number, kind) for a in whole} | {(kind.b, a): (number + 1, kind) for a in whole}
 
 
 def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.ndarray) -> PairTable:
@@ -120,12 +127,15 @@ def find_pairs(scene, groups, shapes, shape_link: np.ndarray, shape_body: np.nda
     )
     n = len(shapes)
     points = np.array([k.max_points for k in registry("pairs").values()], np.int64)
+    # near entries: two for a triangle of a surface (collide/parts.py)
+    parts = np.array([1 if s.surface is None else 2 * len(s.surface.triangles) for s in shapes], np.int64)
     if n * (n - 1) // 2 > LISTED:
         none = np.zeros(0, np.int32)
-        most = n * (n - 1) // 2
+        most = n * (n - 1) // 2 * int(parts.max())
         return PairTable(rules, none, none, none, listed=False, max_near=most, max_points=most * int(points.max()))
     a, b, kind = rules.all_pairs()
-    return PairTable(rules, a, b, kind, listed=True, max_near=len(a), max_points=int(points[kind // 2].sum()))
+    near = parts[a] * parts[b]
+    return PairTable(rules, a, b, kind, listed=True, max_near=int(near.sum()), max_points=int((near * points[kind // 2]).sum()))
 
 
 def _kind_table() -> np.ndarray:

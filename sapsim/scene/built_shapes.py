@@ -1,4 +1,5 @@
-"""The collision shapes of a read scene as they are built: meshes become convex shapes, what cannot be used is only named.
+"""The collision shapes of a read scene as they are built: meshes become convex shapes or surfaces, what cannot be used is only
+named.
 
 It comes after everything that may change a shape or ask for its volume.
 """
@@ -6,8 +7,8 @@ It comes after everything that may change a shape or ask for its volume.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sapsim.kinds.base import registry
-from sapsim.scene.mesh import NOT_YET, PlacedHull
+from sapsim.scene.bodies import group_links
+from sapsim.scene.mesh import Placed
 from sapsim.scene.poses import compose
 from sapsim.scene.report import Report
 from sapsim.scene.spec import WORLD, Inertial, Link, Pose, Scene, Shape, UnbuiltShape
@@ -21,8 +22,17 @@ def build_shapes(scene: Scene, geometry: bool, report: Report) -> Scene:
         shapes, unbuilt = _split(link.shapes, geometry and link.collide)
         links.append(replace(link, shapes=shapes, unbuilt=(*unbuilt, *link.unbuilt)))
     world, unbuilt = _split(scene.world_shapes, geometry)
+    _tell_moving(replace(scene, links=tuple(links)), report)
     check_shapes((*links, Link(WORLD, WORLD, Inertial(), unbuilt=unbuilt)), geometry, report)
     return replace(scene, links=tuple(links), world_shapes=world)
+
+
+def _tell_moving(scene: Scene, report: Report) -> None:
+    """A warning for every surface that moves."""
+    for group in group_links(scene)[1:] if any(s.surface for link in scene.links for s in link.shapes) else ():
+        for shape in (s for link, _ in group.members for s in scene.links[link].shapes if s.surface):
+            text = f'surface "{shape.name}" moves: it touches convex shapes, but no planes and no other surfaces'
+            report.warn(shape.where, "moving-surface", text, "a body of hulls: as: hull, or as: decompose")
 
 
 def _split(shapes: Iterable[Shape], wanted: bool) -> tuple[tuple[Shape, ...], tuple[UnbuiltShape, ...]]:
@@ -32,30 +42,28 @@ def _split(shapes: Iterable[Shape], wanted: bool) -> tuple[tuple[Shape, ...], tu
         if shape.mesh is None:
             built.append(shape)
             continue
-        reason, hint, hulls = _of_mesh(shape, wanted)
-        if hulls:
-            built.extend(_convex(shape, hulls))
+        reason, hint, placed = _of_mesh(shape, wanted)
+        if placed:
+            built.extend(_shapes(shape, placed))
         else:
             unbuilt.append(UnbuiltShape(shape.name, shape.kind, reason, shape.where, hint))
     return tuple(built), tuple(unbuilt)
 
 
-def _of_mesh(shape: Shape, wanted: bool) -> tuple[str, str, tuple[PlacedHull, ...]]:
-    """Why a mesh cannot be used, or "", and how to mend that; and its hulls, where they are wanted."""
+def _of_mesh(shape: Shape, wanted: bool) -> tuple[str, str, tuple[Placed, ...]]:
+    """Why a mesh cannot be used, or "", and how to mend that; and its geometry, where it is wanted."""
     source = shape.mesh.source
-    hulls = shape.mesh.hulls() if wanted else None
+    placed = shape.mesh.placed() if wanted else None
     failed = source.failed or source.missing
     if failed is not None:
         return ("" if source.told else f"{source.name}: {failed}"), failed.hint, ()
-    if shape.kind not in registry("shapes") or hulls == ():
-        return NOT_YET[shape.kind], "", ()
-    return "", "", hulls or ()
+    return "", "", placed or ()
 
 
-def _convex(shape: Shape, hulls: tuple[PlacedHull, ...]) -> list[Shape]:
-    """A shape for each hull, with its origin in the hull's middle."""
-    names = [shape.name] if len(hulls) == 1 else [f"{shape.name}/part{i}" for i in range(len(hulls))]
+def _shapes(shape: Shape, placed: tuple[Placed, ...]) -> list[Shape]:
+    """A shape for each part of the geometry, with its origin in the part's middle."""
+    names = [shape.name] if len(placed) == 1 else [f"{shape.name}/part{i}" for i in range(len(placed))]
     return [
-        replace(shape, name=name, X_LG=compose(shape.X_LG, Pose(placed.middle)), hull=placed.hull, mesh=None)
-        for name, placed in zip(names, hulls, strict=True)
+        replace(shape, name=name, X_LG=compose(shape.X_LG, Pose(part.middle)), hull=part.hull, surface=part.surface, mesh=None)
+        for name, part in zip(names, placed, strict=True)
     ]

@@ -7,6 +7,9 @@ are those of the dataclasses in `spec.py`.  `Later` marks what the contract name
 from sapsim.kinds.base import ShapeKind, registry
 from sapsim.scene.constraint_keys import CONSTRAINT
 from sapsim.scene.grammar import ByForm, ByKey, Key, Later, ListOf, MapOf, OneOf, Record, Type, Vector
+from sapsim.scene.heightfield import HEIGHTFIELD, HEIGHTFIELD_KEY
+from sapsim.scene.heightfield import HEIGHTS_FILE as HEIGHTS_FILE
+from sapsim.scene.heightfield import HEIGHTS_TABLE as HEIGHTS_TABLE
 from sapsim.scene.mesh_keys import MESH, MESH_KEY, MESH_USE
 from sapsim.scene.scalars import Boolean, Choice, Integer, Nothing, Number, Text
 from sapsim.scene.series_keys import CSV as CSV  # the page and the schema name what stands here
@@ -57,7 +60,7 @@ def _shape_keys() -> dict[str, Key]:
     built = {name: kind for name, kind in registry("shapes").items() if kind.written}
     names = _SHAPES + tuple(n for n in built if n not in _SHAPES)
     keys = {n: Key(_lengths(built[n]) if n in built else Later(), "shape, lengths in m") for n in names}
-    return {**keys, MESH_KEY: Key(MESH, "shape of a file")}
+    return {**keys, MESH_KEY: Key(MESH, "shape of a file"), HEIGHTFIELD_KEY: Key(HEIGHTFIELD, "heights over a rectangle")}
 
 
 SHAPE_KEYS = tuple(_shape_keys())

@@ -5,6 +5,7 @@ from typing import Any
 
 from sapsim.kinds.base import ShapeKind, registry
 from sapsim.scene.grammar import Section
+from sapsim.scene.heightfield import HEIGHTFIELD_KEY, read_heightfield
 from sapsim.scene.keys import MESH_KEY, SHAPE_KEYS
 from sapsim.scene.mesh import Mesh, mesh_of_file
 from sapsim.scene.mesh_keys import DEFAULT_USE
@@ -59,11 +60,14 @@ def read_shape(section: Section, name: str, X_LG: Pose, materials: Materials, re
         return None
     if kinds[0] == MESH_KEY:
         mesh = _mesh(section[MESH_KEY], materials, report)
-        return Shape(name, mesh.kind, (), X_LG, found, material, mesh.source.where, mesh=mesh) if mesh is not None else None
-    params = _lengths(registry("shapes")[kinds[0]], section[kinds[0]])
-    if params is None:
-        return None
-    return Shape(name, kinds[0], params, X_LG, found, material, section.where())
+    elif kinds[0] == HEIGHTFIELD_KEY:
+        mesh = read_heightfield(section[HEIGHTFIELD_KEY], materials.sources, report)
+    else:
+        params = _lengths(registry("shapes")[kinds[0]], section[kinds[0]])
+        if params is None:
+            return None
+        return Shape(name, kinds[0], params, X_LG, found, material, section.where())
+    return Shape(name, mesh.kind, (), X_LG, found, material, mesh.source.where, mesh=mesh) if mesh is not None else None
 
 
 def _lengths(kind: ShapeKind, value: Any) -> tuple[float, ...] | None:

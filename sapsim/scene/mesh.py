@@ -20,9 +20,11 @@ from sapsim.scene.poses import as_vec3
 from sapsim.scene.report import Report, did_you_mean
 from sapsim.scene.sources import Sources
 from sapsim.scene.spec import Inertial, Vec3, Where
-from sapsim.scene.triangles import CLOSED, OPEN, Triangles, clean, largest_side, solid, volume
+from sapsim.scene.surface import MOST, Surface
+from sapsim.scene.triangles import CLOSED, OPEN, Triangles, clean, largest_side, solid, turned_sides, volume
 
 LARGE = 10.0  # [m] side of a body that is probably in another unit
+LARGE_SURFACE = 1.0e3  # the same of a surface: a hall, a terrain
 SMALL = 1.0e-4  # [m]
 ADDED = 1.0e-3  # volume that a hull adds, over that of the mesh, that is told; tessellated round parts add less
 ADDED_BY_PARTS = 0.05
@@ -30,16 +32,16 @@ DEEP = 1.0e-3  # depth of points of an open mesh in its hull, over the size, tha
 # Digits that files have: 1e-7 in STL, 1e-6 in most texts.  Corners of one face are that far from a plane, over the coordinates.
 DIGITS = 1.0e-6
 CACHED = 200  # corners from which a hull takes longer than reading it from the disk
-# What is said of kinds of shapes that this version does not have.
-NOT_YET = {"surface": "meshes `as: surface` are not supported yet"}
 
 
 @dataclass(frozen=True)
-class PlacedHull:
-    """A hull about the middle of its volume, and where that is in the mesh [m]: the ball about it that holds it is small."""
+class Placed:
+    """A hull about the middle of its volume, or a surface about that of its box, and where the middle is in the mesh [m]: the
+    ball about it that holds it is small."""
 
     middle: Vec3
-    hull: ConvexHull
+    hull: ConvexHull | None = None
+    surface: Surface | None = None
 
 
 @dataclass(eq=False)
@@ -65,7 +67,7 @@ class MeshSource:
     told: bool = False
     _triangles: Triangles | None = field(default=None, init=False)
     _solid: Inertial | None = field(default=None, init=False)
-    _placed: dict[str, tuple[PlacedHull, ...]] = field(default_factory=dict, init=False)
+    _placed: dict[str, tuple[Placed, ...]] = field(default_factory=dict, init=False)
 
     def warn(self, code: str, text: str, hint: str = "") -> None:
         """A warning at the mesh's place."""
@@ -95,9 +97,10 @@ class MeshSource:
         if mesh.reversed:
             self.warn("mesh-reversed", "all triangles are turned inside out; they are turned round", "turn them in the file")
 
-    def _tell_size(self, points: np.ndarray) -> None:
+    def tell_size(self, points: np.ndarray, large: float = LARGE) -> None:
+        """A warning where the size of a mesh suggests another unit."""
         side = largest_side(points)
-        if side > LARGE:
+        if side > large:
             self.warn("probable-unit", f"its longest side is {side:.6g} m", "a mesh in millimetres needs scale 0.001")
         if side < SMALL:
             self.warn("probable-unit", f"its longest side is {side:.6g} m", "is its scale, or its unit, applied twice?")
@@ -134,7 +137,7 @@ class MeshSource:
     def whole_hull(self) -> ConvexHull:
         """The convex hull with all its corners."""
         points = self.triangles().vertices
-        self._tell_size(points)
+        self.tell_size(points)
         tolerance = self.tolerance()
 
         def make() -> list[ConvexHull]:
@@ -145,16 +148,16 @@ class MeshSource:
         except FlatError as error:
             raise MeshError(f"its corners are {error}, and have no volume", "a body needs a volume") from error
 
-    def placed(self, use: str) -> tuple[PlacedHull, ...]:
-        """The hulls of a way to collide."""
+    def placed(self, use: str) -> tuple[Placed, ...]:
+        """The geometry of a way to collide."""
         if use not in self._placed:
-            self._placed[use] = tuple(_centred(hull) for hull in _HULLS[use](self))
+            self._placed[use] = _PLACED[use](self)
         return self._placed[use]
 
 
-def _centred(hull: ConvexHull) -> PlacedHull:
+def _centred(hull: ConvexHull) -> Placed:
     middle = hull.volume_properties()[1]
-    return PlacedHull(as_vec3(middle), ConvexHull(hull.vertices - middle, hull.faces))
+    return Placed(as_vec3(middle), ConvexHull(hull.vertices - middle, hull.faces))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +180,8 @@ class Mesh:
         """Mass properties at a density of 1 kg/m^3; None where it cannot be used, with `source.failed`."""
         return self._tried(self.source.solid)
 
-    def hulls(self) -> tuple[PlacedHull, ...] | None:
-        """The convex shapes that it becomes, always the same objects; None where it cannot be used, with `source.failed`."""
+    def placed(self) -> tuple[Placed, ...] | None:
+        """The shapes that it becomes, always the same objects; None where it cannot be used, with `source.failed`."""
         return self._tried(lambda: self.source.placed(self.use))
 
     def _tried(self, get: Callable):
@@ -191,7 +194,7 @@ class Mesh:
             return None
 
 
-def _one_hull(source: MeshSource) -> tuple[ConvexHull, ...]:
+def _one_hull(source: MeshSource) -> tuple[Placed, ...]:
     """`as: hull`: with a warning where the hull fills what the mesh leaves free."""
     mesh, hull = source.triangles(), source.whole_hull()
     hint = "choose `as: decompose` where the difference matters"
@@ -202,10 +205,10 @@ def _one_hull(source: MeshSource) -> tuple[ConvexHull, ...]:
         if depth > DEEP * size_of(mesh.vertices):
             text = f"the mesh is open, and its hull covers points of it that are up to {depth:.6g} m deep"
             source.warn("concave-mesh", text, hint)
-    return (_reduced(hull, source),)
+    return (_centred(_reduced(hull, source)),)
 
 
-def _parts(source: MeshSource) -> tuple[ConvexHull, ...]:
+def _parts(source: MeshSource) -> tuple[Placed, ...]:
     """`as: decompose`."""
     mesh = source.triangles()
     source.whole_hull()  # flat meshes are no bodies
@@ -217,16 +220,25 @@ def _parts(source: MeshSource) -> tuple[ConvexHull, ...]:
     else:
         hint = "mend the mesh where the difference matters"
         _tell_added(parts, volume(*arrays), f"its {len(parts)} convex parts", ADDED_BY_PARTS, source, hint)
-    return tuple(_reduced(part, source) for part in parts)
+    return tuple(_centred(_reduced(part, source)) for part in parts)
 
 
-def _surface(source: MeshSource) -> tuple[ConvexHull, ...]:
-    """`as: surface`: no hulls; the mesh itself must be sound."""
-    source.triangles()
-    return ()
+def _surface(source: MeshSource) -> tuple[Placed, ...]:
+    """`as: surface`: the triangles themselves."""
+    mesh = source.triangles()
+    if len(mesh.faces) > MOST:
+        raise MeshError(f"{len(mesh.faces)} triangles; at most {MOST} are allowed", "simplify the mesh")
+    source.tell_size(mesh.vertices, LARGE_SURFACE)
+    turned = turned_sides(mesh.faces)
+    if turned:
+        text = f"{turned} side{'s' * (turned != 1)} of triangles that are turned against each other"
+        source.warn("mesh-turned", text, "a surface is felt from the side from which corners run anticlockwise")
+    middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
+    flat = source.tolerance() * size_of(mesh.vertices)
+    return (Placed(as_vec3(middle), surface=Surface(mesh.vertices - middle, mesh.faces, flat)),)
 
 
-_HULLS = {"hull": _one_hull, "decompose": _parts, "surface": _surface}
+_PLACED = {"hull": _one_hull, "decompose": _parts, "surface": _surface}
 
 
 def _tell_added(hulls, own: float, what: str, limit: float, source: MeshSource, hint: str) -> None:
@@ -263,8 +275,7 @@ def _reduced(hull: ConvexHull, source: MeshSource) -> ConvexHull:
 
 def mesh_of_file(address: str, beside: Path, scale: Vec3, use: str, where: Where, sources: Sources, report: Report) -> Mesh:
     """The mesh of a file that is named at `where`, in the file `beside`."""
-    path, problem = sources.find(address, beside)
-    missing = MeshError(problem, _hint(address, beside, sources)) if path is None else None
+    path, missing = missing_file(address, beside, sources, SUFFIXES)
 
     def read() -> tuple[np.ndarray, np.ndarray]:
         return read_mesh_file(path, sources.allows)
@@ -272,7 +283,15 @@ def mesh_of_file(address: str, beside: Path, scale: Vec3, use: str, where: Where
     return Mesh(MeshSource(address, read, scale, where, report, missing), use)
 
 
-def _hint(address: str, beside: Path, sources: Sources) -> str:
+def missing_file(address: str, beside: Path, sources: Sources, suffixes: tuple[str, ...]) -> tuple[Path, MeshError | None]:
+    """The path of a file, and why it cannot be read, where that is known already."""
+    path, problem = sources.find(address, beside)
+    if path is None:
+        return Path(address), MeshError(problem, _hint(address, beside, sources, suffixes))
+    return path, None
+
+
+def _hint(address: str, beside: Path, sources: Sources, suffixes: tuple[str, ...]) -> str:
     """What to do about a file that is not there, or may not be read."""
     path = beside.parent / address
     if "://" in address:
@@ -280,7 +299,7 @@ def _hint(address: str, beside: Path, sources: Sources) -> str:
     if not sources.allows(path):
         return f"allow it on the command line: --allow {path.parent}"
     try:
-        near = [p.name for p in path.parent.iterdir() if p.suffix.lower() in SUFFIXES]
+        near = [p.name for p in path.parent.iterdir() if p.suffix.lower() in suffixes]
     except (OSError, ValueError):  # no such folder, or a name that none can have
         near = []
     return did_you_mean(path.name, near)

@@ -42,7 +42,7 @@ def read_mesh_file(path: Path, allows: Callable[[Path], bool]) -> tuple[np.ndarr
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise MeshError(f'files with suffix "{path.suffix}" are no meshes; supported: {listing(SUFFIXES)}', "convert it")
-    data = _bytes(path)
+    data = file_bytes(path)
     _import_needed(suffix)
     import trimesh
 
@@ -62,7 +62,8 @@ def read_mesh_file(path: Path, allows: Callable[[Path], bool]) -> tuple[np.ndarr
     return vertices * (_unit(data) if suffix in _NEEDS else 1.0), faces
 
 
-def _bytes(path: Path) -> bytes:
+def file_bytes(path: Path) -> bytes:
+    """The content of a file.  Raises MeshError."""
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -101,7 +102,7 @@ def _resolver(path: Path, allows: Callable[[Path], bool]) -> Any:
                 raise FileNotFoundError(name)
             if not allows(other):
                 raise MeshError(f"its buffer {other} is outside of what may be read", f"--allow {other.parent}")
-            return _bytes(other)
+            return file_bytes(other)
 
         def write(self, name: str, data: Any) -> None:
             raise PermissionError(name)

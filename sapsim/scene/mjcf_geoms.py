@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from sapsim.kinds.base import registry
+from sapsim.scene.heightfield import grid_triangles
 from sapsim.scene.mesh import Mesh, MeshSource
 from sapsim.scene.mjcf_compiled import Compiled
 from sapsim.scene.report import Report
@@ -24,7 +25,6 @@ _LENGTHS = {
     "cylinder": lambda s: (s[0], 2.0 * s[1]),
     "ellipsoid": lambda s: (s[0], s[1], s[2]),
 }
-_MESH = "mesh"
 
 
 def shapes_of(c: Compiled, body: int, default: Material, report: Report) -> tuple[Shape | UnbuiltShape, ...]:
@@ -40,8 +40,8 @@ def _shape(c: Compiled, g: int, default: Material, report: Report) -> Shape | Un
     kind, where, name = c.word("mjtGeom", m.geom_type[g]), c.where("geom", g), c.name("geom", g)
     material = replace(default, friction=float(m.geom_friction[g, 0]))
     bits = (int(m.geom_contype[g]), int(m.geom_conaffinity[g]))
-    if kind == _MESH:
-        mesh = _mesh(c, int(m.geom_dataid[g]), where, report)
+    if kind in _FROM_DATA:
+        mesh = _FROM_DATA[kind](c, int(m.geom_dataid[g]), where, report)
         return Shape(name, mesh.kind, (), c.pose("geom", g), material, where=where, bits=bits, mesh=mesh)
     if kind not in _LENGTHS or kind not in registry("shapes"):
         return UnbuiltShape(name, kind, f"{kind} geoms are not supported yet", where)
@@ -59,3 +59,19 @@ def _mesh(c: Compiled, i: int, where: Where, report: Report) -> Mesh:
         return vertices, np.asarray(m.mesh_face[f : f + m.mesh_facenum[i]], np.int64)
 
     return Mesh(MeshSource(c.name("mesh", i), read, (1.0, 1.0, 1.0), where, report))
+
+
+def _heightfield(c: Compiled, i: int, where: Where, report: Report) -> Mesh:
+    """The compiled heightfield with an index: heights from 0 to 1 of size[2]; its base is not felt."""
+    m = c.model
+
+    def read() -> tuple[np.ndarray, np.ndarray]:
+        rows, columns, first = int(m.hfield_nrow[i]), int(m.hfield_ncol[i]), int(m.hfield_adr[i])
+        x, y, top, _ = (float(s) for s in m.hfield_size[i])
+        heights = np.asarray(m.hfield_data[first : first + rows * columns], np.float64).reshape(rows, columns)
+        return grid_triangles(top * heights, (2.0 * x, 2.0 * y))
+
+    return Mesh(MeshSource(c.name("hfield", i), read, (1.0, 1.0, 1.0), where, report), "surface")
+
+
+_FROM_DATA = {"mesh": _mesh, "hfield": _heightfield}

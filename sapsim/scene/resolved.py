@@ -11,6 +11,7 @@ from typing import Any
 
 from sapsim.scene.hull import ConvexHull
 from sapsim.scene.spec import Scene
+from sapsim.scene.surface import Surface
 
 _LEFT_OUT = frozenset(
     {
@@ -27,7 +28,7 @@ _LEFT_OUT = frozenset(
         "mesh",
     }
 )
-_IF_THERE = ("hull",)  # what most shapes have not
+_IF_THERE = ("hull", "surface")  # what most shapes have not
 
 
 def resolved_text(scene: Scene) -> str:
@@ -44,6 +45,8 @@ def _plain(value: Any) -> Any:
     """Dataclasses and tuples as dicts and lists."""
     if isinstance(value, ConvexHull):
         return {"vertices": len(value.vertices), "faces": len(value.faces), "sha256": value.digest()}
+    if isinstance(value, Surface):
+        return {"vertices": len(value.vertices), "triangles": len(value.triangles), "sha256": value.digest()}
     if is_dataclass(value):
         found = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in _LEFT_OUT}
         return {name: _plain(x) for name, x in found.items() if x is not None or name not in _IF_THERE}

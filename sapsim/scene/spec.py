@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sapsim.scene.hull import ConvexHull
+from sapsim.scene.surface import Surface
 
 Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]  # xyzw
@@ -59,6 +60,7 @@ class Shape:
     where: Where = Where()
     bits: tuple[int, int] = (1, 1)  # two shapes may meet where the first of one and the second of the other share a bit
     hull: ConvexHull | None = None  # of a convex shape, in the shape's frame; its params are empty
+    surface: Surface | None = None  # of a surface, in the shape's frame; its params are empty
     mesh: Any = None  # mesh.Mesh until the shape is built (built_shapes.py)
 
 

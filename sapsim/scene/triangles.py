@@ -116,6 +116,12 @@ def _edges(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return edge.reshape(-1), np.where(sides[:, 0] < sides[:, 1], 1, -1)
 
 
+def turned_sides(faces: np.ndarray) -> int:
+    """How many edges two triangles pass in the same direction."""
+    edge, direction = _edges(faces)
+    return int(((np.bincount(edge) == 2) & (np.abs(np.bincount(edge, direction)) == 2.0)).sum())
+
+
 def _odd_edges(faces: np.ndarray) -> np.ndarray:
     """Of each edge, whether an odd number of triangles has it."""
     return np.bincount(_edges(faces)[0]) % 2 == 1

@@ -18,6 +18,7 @@ class Contacts:
     shape_b: np.ndarray  # (N,) int32
     body_a: np.ndarray  # (N,) int32
     body_b: np.ndarray  # (N,) int32
+    part: np.ndarray  # (N,) int32, facet of a surface, -1 = none
     feature: np.ndarray  # (N,) int32
     point: np.ndarray  # (N, 3) [m] world
     normal: np.ndarray  # (N, 3) from A to B

@@ -85,4 +85,6 @@ def grown(c: Capacity, need: np.ndarray, model: Model, nworld: int) -> Capacity 
     near, contacts, hessian = (
         h if n <= h else min(bound, max(int(n), int(GROWTH * h))) for n, h, bound in zip(need, have, bounds, strict=True)
     )
+    if (near, contacts, hessian) == have:
+        raise AssertionError(f"a step needs more than the model's bounds: {need} of {bounds}")
     return _with_rows(replace(c, near=near, contacts=contacts, hessian=hessian), model, nworld)

@@ -199,9 +199,9 @@ def make_state(R) -> Stage:
 
 
 CONTACT_ARRAYS = (
-    "step", "row_offset", "ncontact", "contact_a", "contact_b", "contact_feature", "contact_p", "contact_n", "contact_depth",
-    "contact_mu", "contact_R_WC", "contact_row", "gamma", "vc",
-    "rec_a", "rec_b", "rec_feature", "rec_point", "rec_normal", "rec_impulse", "rec_slip", "rec_scalars",
+    "step", "row_offset", "ncontact", "contact_a", "contact_b", "contact_part", "contact_feature", "contact_p", "contact_n",
+    "contact_depth", "contact_mu", "contact_R_WC", "contact_row", "gamma", "vc",
+    "rec_a", "rec_b", "rec_part", "rec_feature", "rec_point", "rec_normal", "rec_impulse", "rec_slip", "rec_scalars",
 )  # fmt: skip
 CONTACT_SCALARS = (("every", "int"), ("last_step", "int"), ("crow", "int"), ("h", "real"))
 
@@ -223,6 +223,7 @@ def make_contacts(R, law_name: str) -> Stage:
             vc = vec3(s.vc[w, c])
             s.rec_a[row, w, c] = s.contact_a[w, c]
             s.rec_b[row, w, c] = s.contact_b[w, c]
+            s.rec_part[row, w, c] = s.contact_part[w, c]
             s.rec_feature[row, w, c] = s.contact_feature[w, c]
             s.rec_point[row, w, c] = s.contact_p[w, c]
             s.rec_normal[row, w, c] = s.contact_n[w, c]

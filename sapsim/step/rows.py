@@ -60,6 +60,7 @@ def _contacts(arrays: Arrays, model: Model, nrow: int, count: np.ndarray) -> Con
         shape_b=shape_b,
         body_a=model.shape_link[shape_a].astype(np.int32) if shape_a.size else shape_a,
         body_b=model.shape_link[shape_b].astype(np.int32) if shape_b.size else shape_b,
+        part=take("rec_part"),
         feature=take("rec_feature"),
         point=take("rec_point"),
         normal=take("rec_normal"),

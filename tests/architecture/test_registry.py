@@ -26,16 +26,19 @@ def test_joint_sizes_agree(joint):
 
 
 def test_pairs_are_named_by_their_shapes_and_cover_them():
-    """Every two shapes that can touch have one kind of pair, their own or the generic one; two half-spaces cannot."""
+    """Every two shapes that can touch have one kind of pair, their own or a generic one; two half-spaces cannot, and surfaces
+    touch bodies only."""
     pairs, shapes = registry("pairs"), registry("shapes")
     assert all(name == f"{pair.a}_{pair.b}" for name, pair in pairs.items())
     assert all((pair.make is None) != (pair.make_convex is None) for pair in pairs.values())
     own = sorted(tuple(sorted((pair.a, pair.b))) for pair in pairs.values())
     assert len(set(own)) == len(own)
-    generic = {name for name, shape in shapes.items() if shape.convex is not None}
-    left = {p for p in combinations_with_replacement(sorted(shapes), 2) if p not in own and not set(p) <= generic}
-    assert left == {("plane", "plane")}
-    assert [name for name, pair in pairs.items() if pair.generic] == ["convex_convex"]
+    convex = {name for name, shape in shapes.items() if shape.convex is not None and not shape.parts}
+    made_of_parts = {name for name, shape in shapes.items() if shape.parts}
+    left = {p for p in combinations_with_replacement(sorted(shapes), 2) if p not in own and not set(p) <= convex}
+    left -= {p for p in left if len(set(p) & convex) == 1 and set(p) & made_of_parts}
+    assert left == {("plane", "plane"), ("plane", "surface"), ("surface", "surface")}
+    assert [name for name, pair in pairs.items() if pair.generic] == ["convex_convex", "convex_surface"]
 
 
 def test_a_pair_fits_in_its_slots():

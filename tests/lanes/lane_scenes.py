@@ -51,7 +51,7 @@ bodies:
     repeat: {count: [3, 3, 1], spacing: [0.09, 0.09, 0.16], jitter: {xyz: [0.004, 0.004, 0], rpy: [0.5, 0.5, 3], seed: 2}}
 """
 
-# Round and pointed bodies: pairs of the stage `convex`.
+# Round and pointed bodies: pairs of the stage `convex`, with each other and with parts of a surface.
 HEAP = """
 sapsim: 1
 name: heap
@@ -62,6 +62,7 @@ world:
   collision:
     - {plane: {}}
     - {cylinder: {radius: 0.06, length: 0.1}, pose: {xyz: [0, 0, 0.03]}}
+    - {heightfield: {size: [0.6, 0.6], scale: 0.02, heights: [[0, 1, 0, 2], [1, 0, 1, 1], [0, 1, 1, 0], [2, 0, 0, 2]]}}
     - {box: [0.05, 0.3, 0.1], pose: {xyz: [0.12, 0, 0.05], rpy: [0, 0.2, 0]}}
 bodies:
   can:

@@ -222,10 +222,30 @@ def test_what_does_not_collide_is_not_read(tmp_path):
     assert robot_scene(tmp_path, SCENE.replace("base: fixed", "base: fixed, links: {base: {collision_off: true}}")).links
 
 
-def test_surfaces_are_not_there_yet(tmp_path):
-    (error,) = errors_of(tmp_path, obj(PYRAMID, PYRAMID_FACES), "{file: m.obj, as: surface}")
-    assert error.code == "unusable-shape" and "meshes `as: surface` are not supported yet" in error.message
-    assert (error.line, error.path) == (6, "bodies.b.mesh.file")
+def test_a_surface_has_the_triangles_of_its_mesh_about_the_middle_of_its_box(tmp_path):
+    scene = body_of(tmp_path, obj(PYRAMID, PYRAMID_FACES), "{file: m.obj, as: surface}")
+    (shape,) = scene.links[0].shapes
+    assert (shape.name, shape.kind, shape.params, shape.hull) == ("b/0", "surface", (), None)
+    np.testing.assert_allclose(shape.X_LG.p, (0, 0, 0.2), atol=1e-16)
+    mesh = shape.surface
+    np.testing.assert_allclose(sorted(map(tuple, mesh.vertices + shape.X_LG.p)), sorted(map(tuple, PYRAMID)), atol=1e-16)
+    assert volume(mesh.vertices, mesh.triangles) == pytest.approx(16.0e-3 / 3.0)  # turned as in the file
+    assert scene.links[0].inertial.com == pytest.approx((0, 0, 0.1))
+    (warning,) = scene.warnings
+    assert warning.code == "moving-surface" and 'surface "b/0" moves' in warning.message and warning.line == 6
+
+
+def test_triangles_of_a_surface_that_are_turned_against_each_other_are_told(tmp_path):
+    faces = np.array(PYRAMID_FACES)[1:]  # open
+    faces[-1] = faces[-1][::-1]
+    found = body_of(tmp_path, obj(PYRAMID, faces), "{file: m.obj, as: surface}").warnings
+    (warning,) = [w for w in found if w.code == "mesh-turned"]
+    assert "2 sides of triangles that are turned against each other" in warning.message and warning.line == 6
+
+
+def test_a_surface_in_millimetres_is_told(tmp_path):
+    found = body_of(tmp_path, obj(8000.0 * np.array(PYRAMID), PYRAMID_FACES), "{file: m.obj, as: surface}").warnings
+    assert "probable-unit" in [w.code for w in found]
 
 
 def test_without_geometry_meshes_are_named_and_not_read(tmp_path):

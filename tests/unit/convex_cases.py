@@ -16,7 +16,7 @@ from sapsim.scene.hull import ConvexHull, convex_hull
 
 wp.config.log_level = wp.LOG_WARNING
 I3 = np.eye(3)
-KINDS = tuple(name for name, kind in registry("shapes").items() if kind.convex is not None)
+KINDS = tuple(name for name, kind in registry("shapes").items() if kind.convex is not None and not kind.parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,12 @@ from types import SimpleNamespace
 from sapsim.kinds.convexity import NAMES, make_convexity
 from sapsim.kinds.pairs._manifold import make_manifold
 
+ALIKE = 0.05  # sine of the angle between a line and the plane across n, up to which it can be a contact
+
 
 @cache
 def make_lines(R) -> SimpleNamespace:
-    """Device function meet."""
+    """Device functions meet and facing_edge."""
     import warp as wp
 
     real = R.t
@@ -17,7 +19,6 @@ def make_lines(R) -> SimpleNamespace:
     shared = make_manifold(R)
     Face, Limits, corner, after = shared.Face, shared.Limits, shared.corner, shared.after
     name_of, add = shared.name_of, shared.add
-    alike = 0.05  # sine of the angle between a line and the plane across n, up to which it can be a contact
 
     @wp.func
     def facing_edge(f: Face, scratch: Scratch, row: wp.vec2i) -> int:
@@ -56,7 +57,7 @@ def make_lines(R) -> SimpleNamespace:
         e, d = a_1 - a_0, b_1 - b_0
         length = wp.sqrt(e[0] * e[0] + e[1] * e[1])
         across = wp.sqrt(d[0] * d[0] + d[1] * d[1])
-        if wp.abs(e[2]) > real(alike) * length or wp.abs(d[2]) > real(alike) * across:
+        if wp.abs(e[2]) > real(ALIKE) * length or wp.abs(d[2]) > real(ALIKE) * across:
             return 0
         if length == real(0.0) or across == real(0.0):
             return 0
@@ -83,4 +84,4 @@ def make_lines(R) -> SimpleNamespace:
             found = add(p, p[2] - q[2], wp.static(NAMES) * own + other, limits, scratch, row, found)
         return found
 
-    return SimpleNamespace(meet=meet)
+    return SimpleNamespace(meet=meet, facing_edge=facing_edge)

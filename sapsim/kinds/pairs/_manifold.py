@@ -36,13 +36,16 @@ def make_manifold(R) -> SimpleNamespace:
     @wp.struct
     class Face:
         """One of the two: its place in scratch (0 A, 1 B), number of corners, sense of turning seen along n (+-1), gradient of
-        z over (u, v), and how squarely it lies across n (cosine; -1 for segments and points)."""
+        z over (u, v), and how squarely it lies across n (cosine; -1 for segments and points).  `sides` and `corners`: bits of
+        those where a contact may end."""
 
         turned: int
         count: int
         sense: real
         slope: vec3
         square: real
+        sides: int
+        corners: int
 
     @wp.struct
     class Limits:
@@ -79,6 +82,8 @@ def make_manifold(R) -> SimpleNamespace:
         f.count = count
         f.sense = wp.where(turned == 0, real(1.0), real(-1.0))
         f.square = real(-1.0)
+        f.sides = -1
+        f.corners = -1
         N = M * R_WG
         for k in range(count):
             at = row[1] + wp.static(CORNERS) * turned + k
@@ -168,17 +173,19 @@ def make_manifold(R) -> SimpleNamespace:
         n = found
         own = name_of(scratch, row, inc, m, 1)
         if enters < 0:
-            name = pair_name(inc, name_of(scratch, row, inc, m, 0), 0)
-            n = add_meeting(inc, q_0, height(ref, q_0, scratch, row), name, limits, scratch, row, n)
-        else:
+            if ((inc.corners >> m) & 1) == 1:
+                name = pair_name(inc, name_of(scratch, row, inc, m, 0), 0)
+                n = add_meeting(inc, q_0, height(ref, q_0, scratch, row), name, limits, scratch, row, n)
+        elif ((ref.sides >> enters) & 1) == 1:
             q = q_0 + t_0 * (q_1 - q_0)
             name = pair_name(inc, own, name_of(scratch, row, ref, enters, 1))
             n = add_meeting(inc, q, edge_height(ref, enters, q, scratch, row), name, limits, scratch, row, n)
         if leaves >= 0:
-            q = q_0 + t_1 * (q_1 - q_0)
-            name = pair_name(inc, own, name_of(scratch, row, ref, leaves, 1))
-            n = add_meeting(inc, q, edge_height(ref, leaves, q, scratch, row), name, limits, scratch, row, n)
-        elif inc.count == 2:
+            if ((ref.sides >> leaves) & 1) == 1:
+                q = q_0 + t_1 * (q_1 - q_0)
+                name = pair_name(inc, own, name_of(scratch, row, ref, leaves, 1))
+                n = add_meeting(inc, q, edge_height(ref, leaves, q, scratch, row), name, limits, scratch, row, n)
+        elif inc.count == 2 and ((inc.corners >> 1) & 1) == 1:
             name = pair_name(inc, name_of(scratch, row, inc, after(inc, m), 0), 0)
             n = add_meeting(inc, q_1, height(ref, q_1, scratch, row), name, limits, scratch, row, n)
         return n
@@ -206,7 +213,7 @@ def make_manifold(R) -> SimpleNamespace:
         if inc.square > real(0.05):
             for k in range(ref.count):
                 q = corner(scratch, row, ref, k)
-                if inside(inc, q, limits, scratch, row):
+                if ((ref.corners >> k) & 1) == 1 and inside(inc, q, limits, scratch, row):
                     name = pair_name(ref, name_of(scratch, row, ref, k, 0), 0)
                     found = add_meeting(ref, q, height(inc, q, scratch, row), name, limits, scratch, row, found)
         return found

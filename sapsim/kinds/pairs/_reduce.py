@@ -15,7 +15,7 @@ POINTS = 8
 
 @cache
 def make_reduce(R, PointBuffer) -> SimpleNamespace:
-    """Device function write."""
+    """Device functions write and spread."""
     import warp as wp
 
     real, vec3, vec2, mat33 = R.t, R.vec3, R.vec2, R.mat33
@@ -55,14 +55,13 @@ def make_reduce(R, PointBuffer) -> SimpleNamespace:
         out.feature[w, base + to] = scratch.name[row[0], row[1] + wp.static(FIRST_NAME) + k]
 
     @wp.func
-    def write(
+    def spread(
         found: int, tie: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int, base: int
     ) -> int:
-        """Writes the chosen points to the pair's places; how many."""
-        if found <= wp.static(POINTS):
-            for k in range(found):
-                put(k, k, o_W, M_W, scratch, row, out, w, base)
-            return found
+        """Writes the farthest and the deepest points to the pair's places; how many.  Of points of which some have been chosen
+        so before it takes the same as of all."""
+        if found == 0:
+            return 0
         count = wp.int32(0)
         most = real(-1.0e30)
         d = vec2(real(1.0), real(0.0))
@@ -94,4 +93,15 @@ def make_reduce(R, PointBuffer) -> SimpleNamespace:
             put(k, to, o_W, M_W, scratch, row, out, w, base)
         return count
 
-    return SimpleNamespace(write=write)
+    @wp.func
+    def write(
+        found: int, tie: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int, base: int
+    ) -> int:
+        """Writes all points to the pair's places, or those of `spread` where they are too many; how many."""
+        if found > wp.static(POINTS):
+            return spread(found, tie, o_W, M_W, scratch, row, out, w, base)
+        for k in range(found):
+            put(k, k, o_W, M_W, scratch, row, out, w, base)
+        return found
+
+    return SimpleNamespace(write=write, spread=spread)

@@ -15,44 +15,31 @@ more, of feature 0.
 
 from sapsim.kinds.base import PairKind
 from sapsim.kinds.convexity import NAMES
+from sapsim.kinds.pairs._descent import make_descent
 from sapsim.kinds.pairs._epa import make_epa
 from sapsim.kinds.pairs._gjk import APART, FAR, OVERLAP, make_gjk
-from sapsim.kinds.pairs._lines import make_lines
-from sapsim.kinds.pairs._manifold import make_manifold
-from sapsim.kinds.pairs._reduce import POINTS, make_reduce
-
-SQUARE = 0.999  # cosine between n and a face's normal from which on the face lies across n: 2.6 degrees, as in box_box
+from sapsim.kinds.pairs._points import make_points
+from sapsim.kinds.pairs._reduce import POINTS
 
 
 def make_convex(R, PointBuffer, shared):
     """The device function `collide` (see `PairKind`) in the precision of R."""
     import warp as wp
 
-    real, vec3, mat33 = R.t, R.vec3, R.mat33
+    real, vec3 = R.t, R.vec3
     eps = R.eps
     double = R.name == "float64"
     touching = 1.0e-9 if double else 4.0e-6  # of the larger size: nearer, v is rounding and the cores count as overlapping
     near = 1.0e-6 if double else 1.0e-2  # nearer, the direction of v is worse than that of a distance of 0.02
     turns = 12
-    difference = 1.0e-5 if double else 3.0e-3  # of directions, for second derivatives: the square root of rounding, about
     Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
-    support, rounding, face = shared.support, shared.rounding, shared.face
+    rounding = shared.rounding
+    descent = make_descent(R)
+    Descent, descend = descent.Descent, descent.descend
     nearest = make_gjk(R)
     Nearest, gjk = nearest.Nearest, nearest.gjk
     epa = make_epa(R).epa
-    shared_manifold = make_manifold(R)
-    Limits = shared_manifold.Limits
-    place, clip = shared_manifold.place, shared_manifold.clip
-    meet = make_lines(R).meet
-    write = make_reduce(R, PointBuffer).write
-
-    @wp.struct
-    class Descent:
-        """The refinement of n: h(n), and whether it has ended."""
-
-        n: vec3
-        depth: real
-        ended: bool
+    write = make_points(R, PointBuffer).write
 
     @wp.func
     def is_first(a: Solid, b: Solid, p_AB_W: vec3) -> bool:
@@ -68,65 +55,6 @@ def make_convex(R, PointBuffer, shared):
         if wp.abs(p_AB_W[2]) > wp.abs(ahead):
             ahead = p_AB_W[2]
         return ahead >= real(0.0)
-
-    @wp.func
-    def width(a: Solid, b: Solid, t: vec3, n: vec3, hulls: Hulls, w: int) -> real:
-        """h(n)"""
-        return wp.dot(n, support(a, hulls, w, n) - t - support(b, hulls, w, -n))
-
-    @wp.func
-    def newton(n: vec3, a: Solid, b: Solid, t: vec3, hulls: Hulls, w: int) -> vec3:
-        """n after a Newton step towards a minimum of h on the sphere, or n where h has none near.
-
-        With c the support point of C along n: gradient c - h n, Hessian (change of c) - h 1, both across n; by differences.
-        """
-        zero = real(0.0)
-        u = wp.normalize(
-            wp.cross(n, wp.where(wp.abs(n[0]) > real(0.7), vec3(zero, real(1.0), zero), vec3(real(1.0), zero, zero)))
-        )
-        v = wp.cross(n, u)
-        c = vec3()
-        g_u, g_v, h = real(0.0), real(0.0), real(0.0)
-        h_uu, h_uv, h_vv = real(0.0), real(0.0), real(0.0)
-        calls = wp.int32(3)
-        for call in range(calls):
-            m = n + real(difference) * (wp.where(call == 1, real(1.0), zero) * u + wp.where(call == 2, real(1.0), zero) * v)
-            q = support(a, hulls, w, m) - t - support(b, hulls, w, -m)
-            if call == 0:
-                c = q
-                h = wp.dot(c, n)
-                g_u = wp.dot(c, u)
-                g_v = wp.dot(c, v)
-            elif call == 1:
-                h_uu = wp.dot(q - c, u) / real(difference) - h
-                h_uv = wp.dot(q - c, v) / real(difference)
-            else:
-                h_vv = wp.dot(q - c, v) / real(difference) - h
-        determinant = h_uu * h_vv - h_uv * h_uv
-        if determinant <= zero or h_uu <= zero:
-            return n
-        x = -(h_vv * g_u - h_uv * g_v) / determinant
-        y = -(h_uu * g_v - h_uv * g_u) / determinant
-        return wp.normalize(n + x * u + y * v)
-
-    @wp.func
-    def descend(d: Descent, n: vec3, a: Solid, b: Solid, t: vec3, hulls: Hulls, w: int) -> Descent:
-        """A step of the descent to n, and on by a Newton step where that is lower still."""
-        out = d
-        h = width(a, b, t, n, hulls, w)
-        if h >= d.depth:
-            out.ended = True
-            return out
-        out.n = n
-        out.depth = h
-        out.ended = wp.length_sq(n - d.n) <= real(16.0 * eps * eps)
-        if not out.ended:
-            ahead = newton(n, a, b, t, hulls, w)
-            h = width(a, b, t, ahead, hulls, w)
-            if h < out.depth:
-                out.depth = h
-                out.n = ahead
-        return out
 
     @wp.func
     def find_normal(a: Solid, b: Solid, t: vec3, reach: real, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i) -> Nearest:
@@ -179,52 +107,6 @@ def make_convex(R, PointBuffer, shared):
         return found
 
     @wp.func
-    def tangent(s: Solid, n: vec3) -> vec3:
-        """A unit vector across n that is fixed to the shape."""
-        x = vec3(s.R_WG[0, 0], s.R_WG[1, 0], s.R_WG[2, 0])
-        if wp.abs(wp.dot(x, n)) > real(0.8):
-            x = vec3(s.R_WG[0, 1], s.R_WG[1, 1], s.R_WG[2, 1])
-        return wp.normalize(x - wp.dot(x, n) * n)
-
-    @wp.func
-    def find_points(
-        a: Solid, b: Solid, t: vec3, M: mat33, limits: Limits, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
-    ) -> int:
-        """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n."""
-        n = vec3(M[2, 0], M[2, 1], M[2, 2])
-        count_a, normal_a = face(a, hulls, w, n, scratch, row, 0)
-        count_b, normal_b = face(b, hulls, w, -n, scratch, row, 1)
-        zero = real(0.0)
-        f_a = place(scratch, row, 0, count_a, normal_a, M, a.R_WG, vec3(zero, zero, rounding(a)))
-        p_b = M * t - vec3(zero, zero, rounding(b))
-        f_b = place(scratch, row, 1, count_b, normal_b, M, b.R_WG, p_b)
-        if wp.max(f_a.square, f_b.square) >= real(SQUARE):
-            if f_a.square >= f_b.square:
-                return clip(f_a, f_b, limits, scratch, row)
-            return clip(f_b, f_a, limits, scratch, row)
-        return meet(f_a, f_b, real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
-
-    @wp.func
-    def add_nearest(p_W: vec3, depth: real, count: int, out: PointBuffer, w: int, base: int, tolerance: real) -> int:
-        """The deepest point gets the depth that was found.  Where none is as deep but for `tolerance`, the nearest points are
-        one more, in the place of the shallowest where all are taken."""
-        shallowest = wp.int32(0)
-        deepest = wp.int32(0)
-        for k in range(1, count):
-            if out.depth[w, base + k] > out.depth[w, base + deepest]:
-                deepest = k
-            if out.depth[w, base + k] < out.depth[w, base + shallowest]:
-                shallowest = k
-        if count > 0 and out.depth[w, base + deepest] >= depth - tolerance:
-            out.depth[w, base + deepest] = depth
-            return count
-        to = wp.where(count < wp.static(POINTS), count, shallowest)
-        out.p[w, base + to] = p_W
-        out.depth[w, base + to] = depth
-        out.feature[w, base + to] = 0
-        return wp.min(count + 1, wp.static(POINTS))
-
-    @wp.func
     def collide_in_order(
         a: Solid, p_WA: vec3, b: Solid, p_WB: vec3, margin: real, hulls: Hulls, scratch: Scratch, row: wp.vec2i,
         out: PointBuffer, w: int, base: int,
@@ -237,17 +119,7 @@ def make_convex(R, PointBuffer, shared):
         depth = r - found.distance
         if found.state == wp.static(FAR) or depth <= -margin:
             return 0, n
-        smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
-        tie = real(16.0 * eps) * larger
-        limits = Limits()
-        limits.margin = margin
-        limits.thick = real(1.0e-6) * smaller + real(4.0) * tie
-        u = tangent(a, n)
-        M = wp.matrix_from_rows(u, wp.cross(n, u), n)
-        points = find_points(a, b, t, M, limits, hulls, w, scratch, row)
-        count = write(points, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
-        tolerance = real(1.0e-6 if double else 1.0e-5) * smaller + tie
-        return add_nearest(p_WA + found.p_A + r_a * n, depth, count, out, w, base, tolerance), n
+        return write(a, p_WA, b, t, n, depth, found.p_A + r_a * n, margin, hulls, scratch, row, out, w, base), n
 
     @wp.func
     def collide(

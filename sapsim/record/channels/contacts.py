@@ -33,6 +33,7 @@ GROWS = (
     _each("shape_b", "int32", "1", "shape B, index into shape"),
     _each("body_a", "int32", "1", "link of shape A, index into body; -1 = world"),
     _each("body_b", "int32", "1", "link of shape B, index into body; -1 = world"),
+    _each("part", "int32", "1", "number of the flat piece of a surface that is touched; -1 where there is none"),
     _each("feature", "int32", "1", "id of the touching features, the same from step to step"),
     _each("point", "real", "m", "contact point at the start of the step", WORLD_AXES, xyz=True),
     _each("normal", "real", "1", "unit normal from A to B", WORLD_AXES, xyz=True),
@@ -42,7 +43,7 @@ GROWS = (
     _each("stiffness", "real", "N/m", "stiffness as realised; below the pair's where the near-rigid limit acts"),
     _each("friction", "real", "1", "friction coefficient of the pair"),
 )
-COPIED = ("shape_a", "shape_b", "body_a", "body_b", "feature", "point", "normal", "depth")
+COPIED = ("shape_a", "shape_b", "body_a", "body_b", "part", "feature", "point", "normal", "depth")
 COPIED += ("impulse", "slip_velocity", "stiffness", "friction")
 
 

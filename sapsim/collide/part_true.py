@@ -1,0 +1,91 @@
+"""Whether the face of a part is what holds a body there: its plane goes on beyond it, and through the body's other contacts.
+
+**Resolved.**  A box that hangs over the edge of a table is some 1e-5 m deep in its top, and in its side by as much as it
+covers.  A contact is none where a shallower one, by its own way out, takes its points off the part over a ridge or an end.
+
+**Through.**  A body that reaches over a thin ridge has points deep behind the plane of the near side, beyond the far one: the
+line from the body's middle to the point passes no part from the front to the back.  A side that two triangles share is looked
+at from its corner of the lower number, so that rounding gives both the same answer and a line passes one of them, never none.
+"""
+
+from types import SimpleNamespace
+
+import warp as wp
+
+ARRAYS = ("near_part", "tri_corner", "tri_vertex", "tri_plane", "tri_bits", "tri_beside", "p_WG", "R_WG")
+
+
+def make_true(R, struct):
+    """Device functions of a surface, points in the world:
+
+    is_off (s, w, part, surface, x) -> bool: whether x is in front of a part's plane, or beyond its ridges and ends.
+    is_through (s, w, first, end, surface, c, x) -> bool: whether the line from c to x passes a part of entries first .. end - 1
+        from its front to its back.
+
+    A struct that is passed here has the arrays of ARRAYS.
+    """
+    real, vec3 = R.t, R.vec3
+
+    @wp.func
+    def is_face(entry: int) -> bool:
+        return entry >= 0 and entry % 2 == 0
+
+    @wp.func
+    def is_ridge(s: struct, w: int, part: int, k: int, n: vec3) -> bool:
+        """Whether side k of a part is a ridge or an end."""
+        beside = s.tri_beside[3 * part + k]
+        if beside < 0:
+            return True
+        if (s.tri_bits[part] >> k) & 1 == 0:
+            return False
+        low = real(0.0)
+        for m in range(3):
+            d = s.tri_vertex[w, s.tri_corner[3 * beside + m]] - s.tri_vertex[w, s.tri_corner[3 * part]]
+            low = wp.min(low, wp.dot(n, d))
+        return low < real(0.0)
+
+    @wp.func
+    def is_off(s: struct, w: int, part: int, surface: int, x_W: vec3) -> bool:
+        """Whether a point is in front of a part's plane, or beyond ridges and ends of the part."""
+        x = wp.transpose(s.R_WG[w, surface]) * (x_W - s.p_WG[w, surface])
+        plane = s.tri_plane[w, part]
+        n = vec3(plane[0], plane[1], plane[2])
+        if wp.dot(n, x - s.tri_vertex[w, s.tri_corner[3 * part]]) + plane[3] >= real(0.0):
+            return True
+        beyond = int(0)
+        for k in range(3):
+            p = s.tri_vertex[w, s.tri_corner[3 * part + k]]
+            q = s.tri_vertex[w, s.tri_corner[3 * part + wp.where(k == 2, 0, k + 1)]]
+            if wp.dot(wp.cross(q - p, n), x - p) > real(0.0):
+                if not is_ridge(s, w, part, k, n):
+                    return False
+                beyond += 1
+        return beyond > 0
+
+    @wp.func
+    def turns_left(s: struct, w: int, i: int, j: int, c: vec3, d: vec3) -> bool:
+        """Whether the line from c along d passes the side from vertex i to vertex j on its left, seen along d."""
+        low = wp.min(i, j)
+        high = wp.max(i, j)
+        left = wp.dot(d, wp.cross(s.tri_vertex[w, low] - c, s.tri_vertex[w, high] - c)) >= real(0.0)
+        return left == (i < j)
+
+    @wp.func
+    def is_through(s: struct, w: int, first: int, end: int, surface: int, c_W: vec3, x_W: vec3) -> bool:
+        R_GW = wp.transpose(s.R_WG[w, surface])
+        c = R_GW * (c_W - s.p_WG[w, surface])
+        d = R_GW * (x_W - c_W)
+        for i in range(first, end):
+            if is_face(s.near_part[w, i]):
+                v_0 = s.tri_corner[3 * (s.near_part[w, i] // 2)]
+                v_1 = s.tri_corner[3 * (s.near_part[w, i] // 2) + 1]
+                v_2 = s.tri_corner[3 * (s.near_part[w, i] // 2) + 2]
+                left = turns_left(s, w, v_0, v_1, c, d)
+                if left == turns_left(s, w, v_1, v_2, c, d) and left == turns_left(s, w, v_2, v_0, c, d):
+                    p = s.tri_vertex[w, v_0]
+                    n = wp.cross(s.tri_vertex[w, v_1] - p, s.tri_vertex[w, v_2] - p)
+                    if wp.dot(n, c - p) >= real(0.0) and wp.dot(n, c + d - p) < real(0.0):
+                        return True
+        return False
+
+    return SimpleNamespace(is_off=is_off, is_through=is_through)

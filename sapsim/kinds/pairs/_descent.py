@@ -1,0 +1,92 @@
+"""Descent of the depth over directions: h(n) of two cores that overlap (kinds/convexity.py), to a minimum.
+
+With the second core moved along n until the two are c apart, the normal n' of that distance has h(n') <= h(n): n <- n' descends
+to a minimum, and stays where faces meet; a Newton step on h speeds that up where h is smooth.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+from sapsim.kinds.convexity import make_convexity
+
+
+@cache
+def make_descent(R) -> SimpleNamespace:
+    """Struct Descent and device functions width, newton, descend."""
+    import warp as wp
+
+    real, vec3 = R.t, R.vec3
+    eps = R.eps
+    shared = make_convexity(R)
+    Solid, Hulls, support = shared.Solid, shared.Hulls, shared.support
+    # of directions, for second derivatives: the square root of rounding, about
+    difference = 1.0e-5 if R.name == "float64" else 3.0e-3
+
+    @wp.struct
+    class Descent:
+        """The refinement of n: h(n), and whether it has ended."""
+
+        n: vec3
+        depth: real
+        ended: bool
+
+    @wp.func
+    def width(a: Solid, b: Solid, t: vec3, n: vec3, hulls: Hulls, w: int) -> real:
+        """h(n)"""
+        return wp.dot(n, support(a, hulls, w, n) - t - support(b, hulls, w, -n))
+
+    @wp.func
+    def newton(n: vec3, a: Solid, b: Solid, t: vec3, hulls: Hulls, w: int) -> vec3:
+        """n after a Newton step towards a minimum of h on the sphere, or n where h has none near.
+
+        With c the support point of C along n: gradient c - h n, Hessian (change of c) - h 1, both across n; by differences.
+        """
+        zero = real(0.0)
+        u = wp.normalize(
+            wp.cross(n, wp.where(wp.abs(n[0]) > real(0.7), vec3(zero, real(1.0), zero), vec3(real(1.0), zero, zero)))
+        )
+        v = wp.cross(n, u)
+        c = vec3()
+        g_u, g_v, h = real(0.0), real(0.0), real(0.0)
+        h_uu, h_uv, h_vv = real(0.0), real(0.0), real(0.0)
+        calls = wp.int32(3)
+        for call in range(calls):
+            m = n + real(difference) * (wp.where(call == 1, real(1.0), zero) * u + wp.where(call == 2, real(1.0), zero) * v)
+            q = support(a, hulls, w, m) - t - support(b, hulls, w, -m)
+            if call == 0:
+                c = q
+                h = wp.dot(c, n)
+                g_u = wp.dot(c, u)
+                g_v = wp.dot(c, v)
+            elif call == 1:
+                h_uu = wp.dot(q - c, u) / real(difference) - h
+                h_uv = wp.dot(q - c, v) / real(difference)
+            else:
+                h_vv = wp.dot(q - c, v) / real(difference) - h
+        determinant = h_uu * h_vv - h_uv * h_uv
+        if determinant <= zero or h_uu <= zero:
+            return n
+        x = -(h_vv * g_u - h_uv * g_v) / determinant
+        y = -(h_uu * g_v - h_uv * g_u) / determinant
+        return wp.normalize(n + x * u + y * v)
+
+    @wp.func
+    def descend(d: Descent, n: vec3, a: Solid, b: Solid, t: vec3, hulls: Hulls, w: int) -> Descent:
+        """A step of the descent to n, and on by a Newton step where that is lower still."""
+        out = d
+        h = width(a, b, t, n, hulls, w)
+        if h >= d.depth:
+            out.ended = True
+            return out
+        out.n = n
+        out.depth = h
+        out.ended = wp.length_sq(n - d.n) <= real(16.0 * eps * eps)
+        if not out.ended:
+            ahead = newton(n, a, b, t, hulls, w)
+            h = width(a, b, t, ahead, hulls, w)
+            if h < out.depth:
+                out.depth = h
+                out.n = ahead
+        return out
+
+    return SimpleNamespace(Descent=Descent, width=width, descend=descend)

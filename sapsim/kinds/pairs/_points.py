@@ -1,0 +1,104 @@
+"""Points of contact of two convex shapes whose normal and depth are known (convex_convex.py, convex_surface.py)."""
+
+from functools import cache
+from types import SimpleNamespace
+
+from sapsim.kinds.convexity import make_convexity
+from sapsim.kinds.pairs._lines import make_lines
+from sapsim.kinds.pairs._manifold import make_manifold
+from sapsim.kinds.pairs._reduce import POINTS, make_reduce
+
+SQUARE = 0.999  # cosine between n and a face's normal from which on the face lies across n: 2.6 degrees, as in box_box
+
+
+@cache
+def make_points(R, PointBuffer) -> SimpleNamespace:
+    """Device functions frame_of, limits_of, write."""
+    import warp as wp
+
+    real, vec3, mat33 = R.t, R.vec3, R.mat33
+    eps = R.eps
+    double = R.name == "float64"
+    shared = make_convexity(R)
+    Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
+    rounding, face = shared.rounding, shared.face
+    manifold = make_manifold(R)
+    Limits, place, clip = manifold.Limits, manifold.place, manifold.clip
+    meet = make_lines(R).meet
+    reduce = make_reduce(R, PointBuffer).write
+
+    @wp.func
+    def tangent(s: Solid, n: vec3) -> vec3:
+        """A unit vector across n that is fixed to the shape."""
+        x = vec3(s.R_WG[0, 0], s.R_WG[1, 0], s.R_WG[2, 0])
+        if wp.abs(wp.dot(x, n)) > real(0.8):
+            x = vec3(s.R_WG[0, 1], s.R_WG[1, 1], s.R_WG[2, 1])
+        return wp.normalize(x - wp.dot(x, n) * n)
+
+    @wp.func
+    def find_points(
+        a: Solid, b: Solid, t: vec3, M: mat33, limits: Limits, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
+    ) -> int:
+        """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n."""
+        n = vec3(M[2, 0], M[2, 1], M[2, 2])
+        count_a, normal_a = face(a, hulls, w, n, scratch, row, 0)
+        count_b, normal_b = face(b, hulls, w, -n, scratch, row, 1)
+        zero = real(0.0)
+        f_a = place(scratch, row, 0, count_a, normal_a, M, a.R_WG, vec3(zero, zero, rounding(a)))
+        p_b = M * t - vec3(zero, zero, rounding(b))
+        f_b = place(scratch, row, 1, count_b, normal_b, M, b.R_WG, p_b)
+        if wp.max(f_a.square, f_b.square) >= real(SQUARE):
+            if f_a.square >= f_b.square:
+                return clip(f_a, f_b, limits, scratch, row)
+            return clip(f_b, f_a, limits, scratch, row)
+        return meet(f_a, f_b, real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
+
+    @wp.func
+    def add_nearest(p_W: vec3, depth: real, count: int, out: PointBuffer, w: int, base: int, tolerance: real) -> int:
+        """The deepest point gets the depth that was found.  Where none is as deep but for `tolerance`, the nearest points are
+        one more, in the place of the shallowest where all are taken."""
+        shallowest = wp.int32(0)
+        deepest = wp.int32(0)
+        for k in range(1, count):
+            if out.depth[w, base + k] > out.depth[w, base + deepest]:
+                deepest = k
+            if out.depth[w, base + k] < out.depth[w, base + shallowest]:
+                shallowest = k
+        if count > 0 and out.depth[w, base + deepest] >= depth - tolerance:
+            out.depth[w, base + deepest] = depth
+            return count
+        to = wp.where(count < wp.static(POINTS), count, shallowest)
+        out.p[w, base + to] = p_W
+        out.depth[w, base + to] = depth
+        out.feature[w, base + to] = 0
+        return wp.min(count + 1, wp.static(POINTS))
+
+    @wp.func
+    def frame_of(a: Solid, n: vec3) -> mat33:
+        """Rows u, v, n of axes that turn with A."""
+        u = tangent(a, n)
+        return wp.matrix_from_rows(u, wp.cross(n, u), n)
+
+    @wp.func
+    def limits_of(a: Solid, b: Solid, margin: real) -> Limits:
+        limits = Limits()
+        limits.margin = margin
+        limits.thick = real(1.0e-6) * wp.min(a.radius, b.radius) + real(64.0 * eps) * wp.max(a.radius, b.radius)
+        return limits
+
+    @wp.func
+    def write(
+        a: Solid, p_WA: vec3, b: Solid, t: vec3, n: vec3, depth: real, p_A: vec3, margin: real, hulls: Hulls,
+        scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int, base: int,
+    ) -> int:  # fmt: skip
+        """Writes the points of shapes of a known normal n, depth, and nearest point p_A of A's surface from its origin, B's
+        origin being at t from A's; how many."""
+        smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
+        limits = limits_of(a, b, margin)
+        M = frame_of(a, n)
+        points = find_points(a, b, t, M, limits, hulls, w, scratch, row)
+        count = reduce(points, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
+        tolerance = real(1.0e-6 if double else 1.0e-5) * smaller + real(16.0 * eps) * larger
+        return add_nearest(p_WA + p_A, depth, count, out, w, base, tolerance)
+
+    return SimpleNamespace(frame_of=frame_of, limits_of=limits_of, write=write)

@@ -1,0 +1,184 @@
+"""A convex shape and one triangle of a surface, a "part".
+
+A body comes from the front of a surface, so the depth is the least over directions in which the surface has its *own*
+farthest point: of the inside of a part its normal, of a ridge the directions between the normals of its two parts, of a peak
+those along which all its neighbours lie lower.  A valley or a flat side has none: nothing is felt there but the parts beside
+it, and a ball rolls over it without a bump.
+
+**Face.**  Along the part's normal h has a local minimum where what of the shape reaches farthest (a face, a side or a corner:
+_facing.py) lies over the part.  The points are its corners over the part, and where it crosses the border of the part's *facet*
+(model/surfaces.py): what is cut off at a side within a facet goes on in the next part.
+
+**Ridge or peak.**  In an entry of its own (collide/parts.py), the distance of the two (_gjk.py), or the descent of h
+(_descent.py) where they overlap, gives a direction, which counts where it is one of the above.  The points are those of the
+ridge within the face that lies across it, or along the side that runs with it; else the nearest one.
+"""
+
+from sapsim.kinds.base import PairKind
+from sapsim.kinds.pairs._descent import make_descent
+from sapsim.kinds.pairs._facing import make_facing
+from sapsim.kinds.pairs._gjk import APART, FAR, make_gjk
+from sapsim.kinds.pairs._lines import make_lines
+from sapsim.kinds.pairs._manifold import make_manifold
+from sapsim.kinds.pairs._own_direction import make_own_direction
+from sapsim.kinds.pairs._points import make_points
+from sapsim.kinds.pairs._reduce import POINTS, make_reduce
+
+STARTS = 4  # directions that are tried to each neighbour
+
+
+def make_convex(R, PointBuffer, shared):
+    """The device function `collide` (see `PairKind`) in the precision of R; A the convex shape, B the part."""
+    import warp as wp
+
+    real, vec3, mat33 = R.t, R.vec3, R.mat33
+    eps = R.eps
+    double = R.name == "float64"
+    near = 1.0e-6 if double else 1.0e-2  # of the larger size: nearer, the direction of a distance is worse than by descent
+    turns = 12
+    Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
+    support, rounding, face = shared.support, shared.rounding, shared.face
+    descent = make_descent(R)
+    Descent, width, descend = descent.Descent, descent.width, descent.descend
+    nearest = make_gjk(R)
+    Nearest, gjk = nearest.Nearest, nearest.gjk
+    own = make_own_direction(R)
+    points = make_points(R, PointBuffer)
+    manifold = make_manifold(R)
+    Limits, place, clip, name_of = manifold.Limits, manifold.place, manifold.clip, manifold.name_of
+    taken = make_facing(R)
+    facing, side, alone = taken.facing, taken.side, taken.alone
+    meet = make_lines(R).meet
+    reduce = make_reduce(R, PointBuffer).spread
+
+    @wp.func
+    def face_points(
+        a: Solid, b: Solid, t: vec3, M: mat33, lift: real, limits: Limits, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
+    ) -> int:
+        """Points of A's side that lies over the part; M has the rows u, v, n."""
+        n = vec3(M[2, 0], M[2, 1], M[2, 2])
+        zero = real(0.0)
+        count, normal = face(a, hulls, w, n, scratch, row, 0)
+        f_a = facing(place(scratch, row, 0, count, normal, M, a.R_WG, vec3(zero, zero, rounding(a))), scratch, row)
+        count, normal = face(b, hulls, w, -n, scratch, row, 1)
+        f_b = place(scratch, row, 1, count, normal, M, b.R_WG, M * t + vec3(zero, zero, lift))
+        bits = hulls.tri_bits[int(b.size[0])]
+        f_b.sides = bits & 7
+        f_b.corners = (bits >> 3) & 7
+        return clip(f_b, f_a, limits, scratch, row)
+
+    @wp.func
+    def ridge_points(
+        a: Solid, b: Solid, t: vec3, M: mat33, feature: int, limits: Limits, hulls: Hulls, w: int, scratch: Scratch,
+        row: wp.vec2i,
+    ):  # fmt: skip
+        """Points of a side (3 + k) or corner k of the part with what of A faces it, and the name of that; -1: they meet in one
+        point, that of the distance."""
+        n = vec3(M[2, 0], M[2, 1], M[2, 2])
+        zero = real(0.0)
+        count, normal = face(a, hulls, w, n, scratch, row, 0)
+        f_a = facing(place(scratch, row, 0, count, normal, M, a.R_WG, vec3(zero, zero, rounding(a))), scratch, row)
+        count, normal = face(b, hulls, w, -n, scratch, row, 1)
+        f_b = place(scratch, row, 1, count, normal, M, b.R_WG, M * t)
+        f_b.corners = (hulls.tri_bits[int(b.size[0])] >> 3) & 7
+        if feature < 3:
+            f_b = alone(f_b, feature, scratch, row)
+            name = name_of(scratch, row, f_b, 0, 0)
+        else:
+            f_b = side(f_b, feature - 3, scratch, row)
+            name = name_of(scratch, row, f_b, 0, 1)
+        if f_a.count > 2:
+            return clip(f_a, f_b, limits, scratch, row), name
+        found = wp.int32(0)
+        if f_a.count == 2 and f_b.count == 2:
+            found = meet(f_a, f_b, real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
+        return wp.where(found > 0, found, -1), name
+
+    @wp.func
+    def start(a: Solid, b: Solid, t: vec3, n_T: vec3, hulls: Hulls, w: int) -> vec3:
+        """Where the descent begins: of some directions between the part's normal and those of its neighbours the one of least
+        depth."""
+        best = n_T
+        depth = width(a, b, t, n_T, hulls, w)
+        for side in range(3):
+            if (hulls.tri_bits[int(b.size[0])] >> side) & 1 == 1:
+                beside = b.R_WG * -own.beyond(b, side, hulls, w)
+                for k in range(1, wp.static(STARTS) + 1):
+                    share = real(k) / real(STARTS)
+                    n = wp.normalize((real(1.0) - share) * n_T + share * beside)
+                    h = width(a, b, t, n, hulls, w)
+                    if h < depth:
+                        depth = h
+                        best = n
+        return best
+
+    @wp.func
+    def find_normal(a: Solid, b: Solid, t: vec3, n_T: vec3, reach: real, hulls: Hulls, w: int) -> Nearest:
+        """Signed distance of the cores along the direction found from the front, and the witness on A's core."""
+        smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
+        c = real(0.02) * smaller + real(1024.0 * eps) * larger
+        found = Nearest()
+        d = Descent()
+        d.n = n_T
+        within = reach
+        descending = wp.int32(0)
+        for _turn in range(wp.static(turns)):  # one place in the text that calls gjk
+            shift = wp.where(descending == 1, d.depth + c, real(0.0)) * d.n
+            here = gjk(a, b, t + shift, d.n, within, real(1.0e-9 if double else 4.0e-6) * larger, hulls, w)
+            if descending == 1:
+                if here.state != wp.static(APART):
+                    break
+                found.p_A = here.p_A
+                d = descend(d, here.n, a, b, t, hulls, w)
+                if d.ended:
+                    break
+            else:
+                found = here
+                if here.state == wp.static(FAR) or (here.state == wp.static(APART) and here.distance > real(near) * larger):
+                    return here
+                descending = 1
+                d.n = start(a, b, t, n_T, hulls, w)
+                d.depth = width(a, b, t, d.n, hulls, w)
+                within = real(1.0e30)
+        found.distance = -d.depth
+        found.n = d.n
+        found.state = wp.static(APART)
+        return found
+
+    @wp.func
+    def collide(
+        a: Solid, p_WA: vec3, b: Solid, p_WB: vec3, margin: real, hulls: Hulls, scratch: Scratch, row: wp.vec2i,
+        out: PointBuffer, w: int, base: int,
+    ):  # fmt: skip
+        me = int(b.size[0])
+        plane = hulls.tri_plane[w, me]
+        n = -(b.R_WG * vec3(plane[0], plane[1], plane[2]))
+        t = p_WB - p_WA
+        r = rounding(a)
+        if wp.dot(n, support(a, hulls, w, n)) + r - wp.dot(n, t) - plane[3] <= -margin:
+            return 0, n
+        limits = points.limits_of(a, b, margin)
+        if b.size[2] == real(0.0):
+            M = points.frame_of(a, n)
+            found = face_points(a, b, t, M, plane[3], limits, hulls, w, scratch, row)
+            return reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base), n
+        ridge = find_normal(a, b, t, n, margin + r, hulls, w)
+        depth = r - ridge.distance
+        if ridge.state == wp.static(FAR) or depth <= -margin:
+            return 0, n
+        feature = own.feature_of(b, -ridge.n, -n, hulls, w)
+        if feature < 0:
+            return 0, n
+        M = points.frame_of(a, ridge.n)
+        found, name = ridge_points(a, b, t, M, feature, limits, hulls, w, scratch, row)
+        if found >= 0:
+            return reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base), ridge.n
+        out.p[w, base] = p_WA + ridge.p_A + r * ridge.n
+        out.depth[w, base] = depth
+        out.feature[w, base] = name
+        return 1, ridge.n
+
+    return collide
+
+
+KIND = PairKind(name="convex_surface", a="convex", b="surface", max_points=POINTS, generic=True, make_convex=make_convex)
