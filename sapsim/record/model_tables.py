@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .layout import Dataset
+from .mesh_tables import mesh_tables
 
 INERTIA = "model/inertia_entry"
 PARAMETER = "model/shape_parameter"
@@ -102,7 +103,7 @@ def _start(starts: Any, k: int, name: str) -> int:
 
 
 def shape_tables(scene: Any, sim: Any) -> list[Table]:
-    """Shapes: type, link, lengths, pose in the link, material."""
+    """Shapes: type, link, lengths, pose in the link, material, mesh."""
     shapes = [*scene.world_shapes, *(shape for link in scene.links for shape in link.shapes)]
     width = max((len(s.params) for s in shapes), default=0)
     # at least one column: netCDF reads an axis of length 0 as one that grows
@@ -130,6 +131,7 @@ def shape_tables(scene: Any, sim: Any) -> list[Table]:
         (shape("dissipation", "float64", "s/m", "Hunt-Crossley dissipation"), [s.material.dissipation for s in shapes]),
         (shape("relaxation_time", "float64", "s", "relaxation time"), [s.material.relaxation_time for s in shapes]),
         (shape("friction", "float64", "1", "friction coefficient of the surface"), [s.material.friction for s in shapes]),
+        *mesh_tables(shapes),
     ]
 
 

@@ -6,6 +6,7 @@ metres, but DAE says itself what it is.  Materials and textures are not read.
 
 import importlib
 import io
+import json
 import logging
 import re
 from collections.abc import Callable
@@ -43,6 +44,7 @@ def read_mesh_file(path: Path, allows: Callable[[Path], bool]) -> tuple[np.ndarr
     if suffix not in SUFFIXES:
         raise MeshError(f'files with suffix "{path.suffix}" are no meshes; supported: {listing(SUFFIXES)}', "convert it")
     data = file_bytes(path)
+    _CHECKS.get(suffix, lambda data: None)(data)
     _import_needed(suffix)
     import trimesh
 
@@ -76,6 +78,28 @@ def file_bytes(path: Path) -> bytes:
     return data
 
 
+def _check_length(data: bytes) -> None:
+    """A binary STL says how many triangles of 50 bytes follow its header of 84; a file that was cut short has fewer."""
+    if data.lstrip()[:5].lower() == b"solid":
+        return
+    if len(data) < 84:
+        raise MeshError("neither a text STL nor the header of a binary one", "export it again")
+    said, there = int.from_bytes(data[80:84], "little"), (len(data) - 84) // 50
+    if there < said:
+        raise MeshError(f"a binary STL of {said} triangles that ends after {there}", "export it again")
+
+
+def _check_json(data: bytes) -> None:
+    """Where a glTF is no JSON, trimesh only says that it finds no other file."""
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise MeshError(f"no GLTF that can be read: {error}", "export it again") from error
+
+
+_CHECKS: dict[str, Callable[[bytes], None]] = {".stl": _check_length, ".gltf": _check_json}
+
+
 def _import_needed(suffix: str) -> None:
     if suffix in _NEEDS:
         try:
@@ -102,7 +126,10 @@ def _resolver(path: Path, allows: Callable[[Path], bool]) -> Any:
                 raise FileNotFoundError(name)
             if not allows(other):
                 raise MeshError(f"its buffer {other} is outside of what may be read", f"--allow {other.parent}")
-            return file_bytes(other)
+            try:
+                return file_bytes(other)
+            except MeshError as error:
+                raise MeshError(f"its buffer {other}: {error}", "export it again, with its buffers") from error
 
         def write(self, name: str, data: Any) -> None:
             raise PermissionError(name)

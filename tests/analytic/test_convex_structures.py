@@ -112,8 +112,13 @@ bodies:
 """
     block, poses = simulate(tmp_path, text, 1500)
     assert len(load(tmp_path / "scene.yaml").world_shapes) >= 8
-    at = poses[-1, :, :3]
-    assert (np.hypot(at[:, 0], at[:, 1]) < 0.25).all() and (at[:, 2] < 0.3).all() and (at[:, 2] > 0.08).all()
+    # in it from the first on, seen every 0.2 s: no farther from the half ball's middle than leaves them room, but for 5 mm that
+    # the parts of a decomposition may miss the shell by
+    below = poses[:, :, 2] < 0.3
+    assert below[-1].all() and below[2:].mean() > 0.9
+    room = np.linalg.norm(poses[:, :, :3] - (0.0, 0.0, 0.3), axis=2)
+    assert (room < 0.25 - np.array([0.06, 0.04]) + 0.005)[below].all()
+    assert (np.hypot(poses[:, :, 0], poses[:, :, 1]) < 0.25).all()
     assert np.abs(block.body_qd[-1, 0]).max() < 0.05
 
 

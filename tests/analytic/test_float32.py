@@ -19,9 +19,9 @@ from sapsim.step.simulation import Simulation
 FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "scenes")
 SCENES = sorted(glob.glob(os.path.join(FOLDER, "*.yaml")))
 OTHERS = [p for folder in ("literature", "user_cases") for p in sorted(glob.glob(os.path.join(FOLDER, folder, "*.yaml")))]
-LONG = {"bouncing", "clutter", "spheres_666"}
+LONG = {"bouncing", "clutter", "convex_bin", "spheres_666"}
 # Trajectories that part after impacts, so that the two precisions do not end in the same contacts.
-CHAOTIC = {"mixed_bin"}
+CHAOTIC = {"mixed_bin", "convex_bin"}
 # Stacks, ties of all kinds, limits, drives, and a law whose sticking contacts turn 1e-7 of velocity into 1e-4 of an impulse.
 HARD = ("mixed_bin", "falling_chain", "four_bar", "gripper", "rope", "ten_box_stack", "driven_arm", "incline_stick")
 LAWS = ("lagged", "sap", "similar")
@@ -59,7 +59,12 @@ def last_contacts(block, shape_link) -> dict[tuple[int, int, int], tuple[float, 
     return dict(zip(keys, zip(c.depth[last], largest, strict=True), strict=True))
 
 
-@pytest.mark.parametrize("path", SCENES, ids=lambda p: os.path.basename(p).removesuffix(".yaml"))
+def case_of(path: str):
+    name = os.path.basename(path).removesuffix(".yaml")
+    return pytest.param(path, id=name, marks=[pytest.mark.slow] if name in LONG else [])
+
+
+@pytest.mark.parametrize("path", [case_of(path) for path in SCENES])
 def test_scenes_converge_and_rest_at_the_same_depth(path):
     scene = load(path)
     single, double = Simulation(scene, device="cpu", precision="float32"), Simulation(scene, device="cpu")
@@ -75,11 +80,6 @@ def test_scenes_converge_and_rest_at_the_same_depth(path):
         # a depth is a difference of coordinates, each held to half an ulp, after a step that rounds several times
         tolerance = max(1.0e-3 * depth, 4.0 * np.spacing(np.float32(coordinate)))
         assert abs(found[key][0] - depth) <= tolerance, key
-
-
-def case_of(path: str):
-    name = os.path.basename(path).removesuffix(".yaml")
-    return pytest.param(path, id=name, marks=[pytest.mark.slow] if name in LONG else [])
 
 
 @pytest.mark.parametrize("path", [case_of(path) for path in OTHERS])

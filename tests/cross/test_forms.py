@@ -14,7 +14,8 @@ from sapsim.reference.step import Twin
 from sapsim.scene.read import load
 from sapsim.step.simulation import Simulation
 
-SCENES = sorted((Path(__file__).parents[2] / "scenes").glob("*.yaml"))
+NO_TWIN = {"convex_bin"}  # of pairs of its shapes
+SCENES = [path for path in sorted((Path(__file__).parents[2] / "scenes").glob("*.yaml")) if path.stem not in NO_TWIN]
 TIGHT = ("solver.relative_tolerance=1e-13", "output.every=1", "worlds.count=1")
 TOLERANCE = 1e-9
 INSTANTS = (0.0, 0.05, 0.2, 0.6, 1.0)  # shares of the scene's steps, at most MOST

@@ -152,6 +152,22 @@ def test_broken_files_are_one_located_error(tmp_path, capfd, caplog, name, conte
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(
+    "name, content, words",
+    [
+        ("m.stl", binary_stl(PYRAMID, PYRAMID_FACES)[:-60], "a binary STL of 6 triangles that ends after 4"),
+        ("m.stl", bytes(range(200)) * 3, "triangles that ends after 10"),
+        ("m.stl", "hello", "neither a text STL nor the header of a binary one"),
+        ("m.gltf", gltf(PYRAMID, PYRAMID_FACES, "gone.bin")[0], "gone.bin: cannot be read: No such file"),
+        ("m.gltf", gltf(PYRAMID, PYRAMID_FACES, "gone.bin")[0][:50], "no GLTF that can be read: "),
+        ("m.gltf", b"\xff\xfe\x00", "no GLTF that can be read: "),
+    ],
+)
+def test_what_is_wrong_with_a_broken_file_is_said(tmp_path, name, content, words):
+    (error,) = errors_of(tmp_path, content, f"{{file: {name}}}", name=name)
+    assert words in error.message and error.suggestion
+
+
 def test_a_folder_is_no_mesh(tmp_path):
     (tmp_path / "d.obj").mkdir()
     (error,) = errors_of(tmp_path, CUT, "{file: d.obj}")

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[2] / "scenes"
 FOLDERS = (FOLDER, FOLDER / "literature", FOLDER / "user_cases")
 SCENES = sorted(path for folder in FOLDERS for path in folder.glob("*.yaml"))
 # what takes more than a second or two
-SLOW = {"bouncing", "clutter", "spheres_666"}
+SLOW = {"bouncing", "clutter", "convex_bin", "spheres_666"}
 NEAR_RIGID = ("near_rigid_ball", "near_rigid_sliders", "b35_near_rigid_ball", "clutter")
 # the warnings there may be are about the run: the near-rigid limit acted; the grid of bodies overlaps at the start, as it says
 WARNED = {"mixed_bin": {"overlap"}} | {name: {"near-rigid"} for name in NEAR_RIGID}

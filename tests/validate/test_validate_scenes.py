@@ -8,7 +8,8 @@ from sapsim.scene.read import load, loads
 from sapsim.validate.base import TOLERANCE
 from sapsim.validate.report import validate
 
-SCENES = sorted((Path(__file__).parents[2] / "scenes").glob("*.yaml"))
+MANY = {"convex_bin"}  # a hundred free bodies: no other mechanism than mixed_bin's twenty, and minutes
+SCENES = [path for path in sorted((Path(__file__).parents[2] / "scenes").glob("*.yaml")) if path.stem not in MANY]
 
 
 @pytest.mark.parametrize("precision", TOLERANCE)

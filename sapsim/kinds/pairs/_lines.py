@@ -1,12 +1,21 @@
-"""Contact of two lines that run alike: of a polygon the side that faces the other shape most, of a segment itself."""
+"""Contact of two lines that run alike: of a polygon the side that faces the other shape most, of a segment itself.
+
+The lines lie on surfaces that curve away on both sides of them, with radii rho_A, rho_B (zero of an edge of a polygon).  Where
+they part sideways by x, the surfaces meet between them, at x rho_A / rho from A's line, rho = rho_A + rho_B, and are
+
+    depth = z_A - z_B - x^2 / (2 rho)
+
+deep there: so lying cylinders that cross at a few degrees touch in two points as long as both ends of their overlap do.
+"""
 
 from functools import cache
 from types import SimpleNamespace
 
-from sapsim.kinds.convexity import NAMES, make_convexity
+from sapsim.kinds.convexity import CORNERS, NAMES, make_convexity
 from sapsim.kinds.pairs._manifold import make_manifold
 
 ALIKE = 0.05  # sine of the angle between a line and the plane across n, up to which it can be a contact
+APART = -1.0e30  # depth of lines that do not meet
 
 
 @cache
@@ -14,11 +23,12 @@ def make_lines(R) -> SimpleNamespace:
     """Device functions meet and facing_edge."""
     import warp as wp
 
-    real = R.t
+    real, vec3 = R.t, R.vec3
     Scratch = make_convexity(R).Scratch
     shared = make_manifold(R)
     Face, Limits, corner, after = shared.Face, shared.Limits, shared.corner, shared.after
     name_of, add = shared.name_of, shared.add
+    steep = 0.5  # x over rho up to which a surface is its parabola
 
     @wp.func
     def facing_edge(f: Face, scratch: Scratch, row: wp.vec2i) -> int:
@@ -46,9 +56,31 @@ def make_lines(R) -> SimpleNamespace:
         return name_of(scratch, row, f, k, 1)
 
     @wp.func
-    def meet(a: Face, b: Face, offset: real, limits: Limits, scratch: Scratch, row: wp.vec2i) -> int:
-        """Two points at the ends of the lines' overlap where both lie across n and part sideways by less than `offset`; else
-        none."""
+    def curvature(f: Face, k: int, t: real, scratch: Scratch, row: wp.vec2i) -> real:
+        """The radius about the place t (0 .. 1) on line k; what rounds all of the shape is not in it."""
+        at = row[1] + wp.static(CORNERS) * f.turned
+        return (real(1.0) - t) * scratch.point[row[0], at + k][3] + t * scratch.point[row[0], at + after(f, k)][3]
+
+    @wp.func
+    def sideways(p: vec3, q: vec3, side: vec3, rho_a: real, rho_b: real, offset: real):
+        """(place on A's surface, depth) of the points p, q of the lines that part along `side`; (p, APART): too far."""
+        x = wp.dot(q - p, side)
+        rho = rho_a + rho_b
+        curved = rho > real(2.0) * offset
+        if wp.abs(x) > wp.where(curved, real(steep) * rho, offset):
+            return p, real(APART)
+        if wp.abs(x) <= offset:
+            return p, p[2] - q[2]
+        y = x * rho_a / rho
+        lower = (x * x - offset * offset) / (real(2.0) * rho)
+        return vec3(p[0] + y * side[0], p[1] + y * side[1], p[2] - lower * rho_a / rho), p[2] - q[2] - lower
+
+    @wp.func
+    def meet(
+        a: Face, rounding_a: real, b: Face, rounding_b: real, offset: real, limits: Limits, scratch: Scratch, row: wp.vec2i
+    ) -> int:
+        """Points at the two ends of the lines' overlap where both lie across n, but for ends that are too shallow; none where
+        they part too far.  Up to `offset` they count as if they did not part."""
         k_a, k_b = facing_edge(a, scratch, row), facing_edge(b, scratch, row)
         if k_a < 0 or k_b < 0:
             return 0
@@ -74,14 +106,15 @@ def make_lines(R) -> SimpleNamespace:
         found = wp.int32(0)
         for end in range(2):
             s = wp.where(end == 0, low, high)
-            p = a_0 + (s / length) * e
             r = (s - s_0) / along
-            q = b_0 + r * d
-            if wp.abs((q[0] - p[0]) * y - (q[1] - p[1]) * x) > offset:
+            rho_a = curvature(a, k_a, s / length, scratch, row) + rounding_a
+            rho_b = curvature(b, k_b, r, scratch, row) + rounding_b
+            p, depth = sideways(a_0 + (s / length) * e, b_0 + r * d, vec3(y, -x, real(0.0)), rho_a, rho_b, offset)
+            if depth == real(APART):
                 return 0
             own = end_name(a, k_a, s >= length, s <= real(0.0), scratch, row)
             other = end_name(b, k_b, r >= real(1.0), r <= real(0.0), scratch, row)
-            found = add(p, p[2] - q[2], wp.static(NAMES) * own + other, limits, scratch, row, found)
+            found = add(p, depth, wp.static(NAMES) * own + other, limits, scratch, row, found)
         return found
 
     return SimpleNamespace(meet=meet, facing_edge=facing_edge)

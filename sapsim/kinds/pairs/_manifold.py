@@ -9,8 +9,8 @@ Where neither does and both are lines that run alike, there are two points, at t
 the nearest points alone are the contact.  Sides are thick, as in _face_clip.py.  Of more than eight corners the
 farthest in eight directions stay, and the deepest.
 
-Entries of scratch: `point` holds corners of the two faces as (u, v, z, 0), then the points found as (u, v, z_A, depth); `name`
-holds names of corners and edges, then those of the points.
+Entries of scratch: `point` holds corners of the two faces as (u, v, z, radius of curvature across a line), then the points
+found as (u, v, z_A, depth); `name` holds names of corners and edges, then those of the points.
 """
 
 from functools import cache
@@ -89,7 +89,7 @@ def make_manifold(R) -> SimpleNamespace:
             at = row[1] + wp.static(CORNERS) * turned + k
             c = scratch.point[row[0], at]
             q = N * vec3(c[0], c[1], c[2]) + p
-            scratch.point[row[0], at] = vec4(q[0], q[1], q[2], real(0.0))
+            scratch.point[row[0], at] = vec4(q[0], q[1], q[2], c[3])
         if count >= 3:
             m = M * normal
             f.square = f.sense * m[2]

@@ -51,7 +51,7 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
             if f_a.square >= f_b.square:
                 return clip(f_a, f_b, limits, scratch, row)
             return clip(f_b, f_a, limits, scratch, row)
-        return meet(f_a, f_b, real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
+        return meet(f_a, rounding(a), f_b, rounding(b), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
 
     @wp.func
     def add_nearest(p_W: vec3, depth: real, count: int, out: PointBuffer, w: int, base: int, tolerance: real) -> int:

@@ -8,7 +8,7 @@ from sapsim.kinds.convexity import CORNERS
 
 @cache
 def make_corners(R, Scratch) -> SimpleNamespace:
-    """Device functions put, heading and circle."""
+    """Device functions put, bend, heading and circle."""
     import math
 
     import warp as wp
@@ -25,6 +25,13 @@ def make_corners(R, Scratch) -> SimpleNamespace:
         scratch.point[row[0], row[1] + at] = vec4(p[0], p[1], p[2], real(0.0))
         scratch.name[row[0], row[1] + 2 * at] = corner
         scratch.name[row[0], row[1] + 2 * at + 1] = edge
+
+    @wp.func
+    def bend(scratch: Scratch, row: wp.vec2i, turned: int, k: int, radius: real):
+        """The radius of curvature of the surface about corner k, across the line that begins or ends there; 0 of an edge."""
+        at = wp.static(CORNERS) * turned + k
+        p = scratch.point[row[0], row[1] + at]
+        scratch.point[row[0], row[1] + at] = vec4(p[0], p[1], p[2], radius)
 
     @wp.func
     def heading(n: vec3) -> vec3:
@@ -49,4 +56,4 @@ def make_corners(R, Scratch) -> SimpleNamespace:
             s = side * real(sine)
             d = vec3(real(cosine) * d[0] - s * d[1], s * d[0] + real(cosine) * d[1], real(0.0))
 
-    return SimpleNamespace(put=put, heading=heading, circle=circle)
+    return SimpleNamespace(put=put, bend=bend, heading=heading, circle=circle)

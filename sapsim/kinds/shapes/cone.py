@@ -28,7 +28,7 @@ def convex(R, Hulls, Scratch) -> ConvexFuncs:
 
     real, vec3 = R.t, R.vec3
     corners = make_corners(R, Scratch)
-    put, heading, circle = corners.put, corners.heading, corners.circle
+    put, bend, heading, circle = corners.put, corners.bend, corners.heading, corners.circle
 
     @wp.func
     def support(size: vec3, hulls: Hulls, w: int, n: vec3) -> vec3:
@@ -54,6 +54,7 @@ def convex(R, Hulls, Scratch) -> ConvexFuncs:
             return wp.static(CORNERS), vec3(real(0.0), real(0.0), real(-1.0))
         put(scratch, row, turned, 0, vec3(real(0.0), real(0.0), size[1]), wp.static(APEX), wp.static(LINE))
         put(scratch, row, turned, 1, vec3(size[0] * u[0], size[0] * u[1], -size[1]), wp.static(BASE), wp.static(LINE))
+        bend(scratch, row, turned, 1, size[0] * slant / (real(2.0) * size[1]))  # none about the apex
         return 2, normal
 
     return ConvexFuncs(support, rounding, face)

@@ -29,7 +29,7 @@ def convex(R, Hulls, Scratch) -> ConvexFuncs:
 
     real, vec3 = R.t, R.vec3
     corners = make_corners(R, Scratch)
-    put, heading, circle = corners.put, corners.heading, corners.circle
+    put, bend, heading, circle = corners.put, corners.bend, corners.heading, corners.circle
 
     @wp.func
     def end_of(size: vec3, n: vec3) -> real:
@@ -58,6 +58,8 @@ def convex(R, Hulls, Scratch) -> ConvexFuncs:
             return wp.static(CORNERS), vec3(real(0.0), real(0.0), side)
         put(scratch, row, turned, 0, vec3(size[0] * u[0], size[0] * u[1], size[1]), wp.static(TOP), wp.static(LINE))
         put(scratch, row, turned, 1, vec3(size[0] * u[0], size[0] * u[1], -size[1]), wp.static(BOTTOM), wp.static(LINE))
+        bend(scratch, row, turned, 0, size[0])
+        bend(scratch, row, turned, 1, size[0])
         return 2, u
 
     return ConvexFuncs(support, rounding, face)
