@@ -254,6 +254,7 @@ def _shapes(scene: Scene, groups: list[LinkGroup], arrays: dict[str, np.ndarray]
     kinds = [registry("shapes")[s.kind] for s in shapes]
     hulls, params = place_hulls(shapes)
     surfaces, arrays["shape_mesh"] = place_surfaces(shapes)
+    params = [p if s.surface is None else (0.0, s.surface.radius, 0.0) for s, p in zip(shapes, params, strict=True)]
     arrays |= hulls | surfaces
     sizes = [k.size(p) for k, p in zip(kinds, params, strict=True)]
     arrays["shape_kind"] = np.array([code("shapes", s.kind) for s in shapes], np.int32)

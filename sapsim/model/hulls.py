@@ -6,14 +6,13 @@ import numpy as np
 
 
 def place_hulls(shapes: list[Any]) -> tuple[dict[str, np.ndarray], list[tuple[float, ...]]]:
-    """The hull_* arrays (fields.py), and the params of every shape: its own, (index of its hull, radius, 0), or that of a
-    surface, (0, radius, 0)."""
+    """The hull_* arrays (fields.py), and the params of every shape: its own, or (index of its hull, radius, 0)."""
     hulls: list[Any] = []
     place: dict[Any, int] = {}
     params = []
     for shape in shapes:
         if shape.hull is None:
-            params.append(shape.params if shape.surface is None else (0.0, shape.surface.radius, 0.0))
+            params.append(shape.params)
             continue
         if shape.hull not in place:
             place[shape.hull] = len(hulls)
