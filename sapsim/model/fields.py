@@ -96,6 +96,11 @@ hull_face_start   | nhull+1  | int | -  | - | build | its faces
 hull_corner_start | nhullface+1 | int | - | - | build | corners of a face, anticlockwise about its normal
 hull_corner       | nhullcorner | int | - | - | build | vertex of a corner, numbered within the hull
 hull_edge         | nhullcorner | int | - | - | build | edge from it to the next corner, numbered within the hull
+hull_cell         | nhull   | int   | -  | - | build | first cell of directions of a large hull, -1: it has none
+hull_candidate_start | nhullcell+1 | int | - | - | build | vertices that can reach farthest along a direction in a cell
+hull_candidate    | nhullcandidate | int | - | - | build | those vertices, ascending, numbered among all
+hull_vertex_face_start | nhullvertex+1 | int | - | - | build | faces that hold a vertex, or nearly
+hull_vertex_face  | nhullvertexface | int | - | - | build | those faces, ascending, numbered among all
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted); small models only (model/pairs.py)
 pair_b            | npair    | int | -  | - | build | second shape
 run_start         | nrun+1   | int | -  | - | build | pairs of a run, which have one first shape (model/pair_runs.py)
