@@ -59,7 +59,7 @@ def make_bounds(R, struct):
     @wp.func
     def apart(c_i: vec3, e_i: vec3, c_j: vec3, e_j: vec3, margin: real) -> bool:
         gap = magnitudes(c_j - c_i) - e_i - e_j
-        return gap[0] > margin or gap[1] > margin or gap[2] > margin
+        return wp.max(gap) > margin
 
     @wp.func
     def beside(s: struct, w: int, i: int, j: int) -> bool:

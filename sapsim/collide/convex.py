@@ -23,7 +23,8 @@ from sapsim.model.stage import Stage, make_stage
 ARRAYS = tuple(dict.fromkeys((
     "near_a", "near_b", "near_kind", "shape_kind", "shape_size", "shape_radius", "p_WG", "R_WG", "near_count",
     "near_n", "near_points", "point_p", "point_depth", "point_feature", "hull_vertex_start", "hull_face_start",
-    "hull_corner_start", "hull_corner", "hull_edge", "hull_vertex", "hull_normal", "convex_point", "convex_name",
+    "hull_corner_start", "hull_corner", "hull_edge", "hull_cell", "hull_candidate_start", "hull_candidate",
+    "hull_vertex_face_start", "hull_vertex_face", "hull_vertex", "hull_normal", "convex_point", "convex_name",
     "tri_corner", "tri_side", "tri_beside", "tri_bits", "ring_start", "ring", "tri_vertex", "tri_plane", *PARTS, *MERGED,
 )))  # fmt: skip
 SCALARS = (("cnear", "int"), ("nmesh", "int"), ("margin", "real"))
@@ -54,6 +55,11 @@ def make(R) -> Stage:
         hulls.corner_start = s.hull_corner_start
         hulls.corner = s.hull_corner
         hulls.edge = s.hull_edge
+        hulls.cell = s.hull_cell
+        hulls.candidate_start = s.hull_candidate_start
+        hulls.candidate = s.hull_candidate
+        hulls.vertex_face_start = s.hull_vertex_face_start
+        hulls.vertex_face = s.hull_vertex_face
         hulls.vertex = s.hull_vertex
         hulls.normal = s.hull_normal
         hulls.tri_corner = s.tri_corner

@@ -22,6 +22,7 @@ VERTICES = 128  # of the polytope of the penetration depth (pairs/_epa.py)
 FACES = 2 * VERTICES
 ROOM = VERTICES + FACES  # entries of scratch that a pair needs
 NAMES = 1 << 15
+CELLS = 5  # of directions, along an edge of the cube about a hull (model/hulls.py)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def _struct(label: str, R, **fields):
 @cache
 def make_hulls(R):
     """Struct: the hull_* arrays of model/fields.py, and those of surfaces.  Corners of a face are anticlockwise about its
-    normal; `edge` of a corner is the edge from it to the next one; vertices and edges are numbered within their hull."""
+    normal; `edge` of a corner is the edge from it to the next one; vertices and edges are numbered within their hull, but for
+    `candidate`, which numbers vertices among those of all hulls."""
     import warp as wp
 
     ints, vectors = wp.array(dtype=int), wp.array2d(dtype=R.vec3)
@@ -65,6 +67,11 @@ def make_hulls(R):
         corner_start=ints,
         corner=ints,
         edge=ints,
+        cell=ints,
+        candidate_start=ints,
+        candidate=ints,
+        vertex_face_start=ints,
+        vertex_face=ints,
         vertex=vectors,
         normal=vectors,
         tri_corner=ints,

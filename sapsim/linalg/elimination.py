@@ -9,7 +9,7 @@ its lists and blocks begin at zero, in the place of those of the island before.
 
 import warp as wp
 
-from sapsim.linalg.island import Island
+from sapsim.linalg.island import Island, count_places, make_place
 from sapsim.math.bits import bit, lowest_bit, popcount
 from sapsim.math.block import barrier
 
@@ -18,6 +18,7 @@ GONE = 2147483647  # the degree of a node that is eliminated
 
 def make_elimination(struct):
     """wp.func symbolic(s, w, lane, island) -> number of 3x3 blocks that the factor needs; the lists are whole where it fits."""
+    place = make_place(struct)
 
     @wp.func
     def adjacency(s: struct, w: int, lane: int, island: Island, words: int):
@@ -154,14 +155,8 @@ def make_elimination(struct):
     @wp.func
     def cross_places(s: struct, w: int, lane: int, island: Island):
         """For contacts and items between two trees: where their off-diagonal block lies."""
-        contacts = island.contact_end - island.contact
-        items = island.item_end - island.item
-        for x in range(lane, contacts + items, wp.block_dim()):
-            c = int(0)
-            if x < contacts:
-                c = s.island_contact[w, island.contact + x]
-            else:
-                c = s.ncontact[w] + s.island_item[w, island.item + x - contacts]
+        for x in range(lane, count_places(island), wp.block_dim()):
+            c = place(s, w, island, x)
             trees = s.contact_tree[w, c]
             if trees[1] >= 0:
                 first = int(0)

@@ -37,3 +37,23 @@ def make_island(struct):
         return found
 
     return island
+
+
+@wp.func
+def count_places(island: Island) -> int:
+    """How many contacts and items of ties the island has."""
+    return island.contact_end - island.contact + island.item_end - island.item
+
+
+def make_place(struct):
+    """wp.func place(s, w, island, x) -> the place, in arrays of contacts and items, of the x-th of the island's contacts and,
+    behind them, items."""
+
+    @wp.func
+    def place(s: struct, w: int, island: Island, x: int) -> int:
+        contacts = island.contact_end - island.contact
+        if x < contacts:
+            return s.island_contact[w, island.contact + x]
+        return s.ncontact[w] + s.island_item[w, island.item + x - contacts]
+
+    return place

@@ -14,6 +14,8 @@ Frames follow monogram notation (docs/conventions.md): T is a tree's reference p
 
 from dataclasses import dataclass
 
+from sapsim.model.mesh_fields import MESH_MODEL, MESH_TOPOLOGY
+
 
 @dataclass(frozen=True)
 class Field:
@@ -91,23 +93,6 @@ large_shape       | nlarge   | int | -  | - | build | shapes that are tested aga
 kind_pair         | nshapekind2 | int | - | - | build | near_kind of two kinds of shapes, -1 = they have no pair
 excluded_start    | nlink+1  | int | -  | - | build | links of a lower number with which a link is not tested
 excluded_link     | nexcluded | int | - | - | build | those links, ascending, -1 = the world
-hull_vertex_start | nhull+1  | int | -  | - | build | vertices of a convex hull
-hull_face_start   | nhull+1  | int | -  | - | build | its faces
-hull_corner_start | nhullface+1 | int | - | - | build | corners of a face, anticlockwise about its normal
-hull_corner       | nhullcorner | int | - | - | build | vertex of a corner, numbered within the hull
-hull_edge         | nhullcorner | int | - | - | build | edge from it to the next corner, numbered within the hull
-shape_mesh        | nshape   | int | -  | - | build | surface of the shape (model/surfaces.py), -1 = none
-surface_node      | nmesh+1  | int | -  | - | build | nodes of a surface's tree of boxes, depth first
-node_tri         | nnode    | int | -  | - | build | first triangle ("part") of a leaf, -1 of other nodes
-node_tri_end     | nnode    | int | -  | - | build | the one after its last
-node_next         | nnode    | int | -  | - | build | where a walk goes on that misses the node's box, counted from all nodes' start
-tri_corner       | ntri3   | int | -  | - | build | vertices of a part's three corners, anticlockwise from the side from which it is touched
-tri_side         | ntri3   | int | -  | - | build | number of the side from a corner to the next, the same for both parts that have it
-tri_beside       | ntri3   | int | -  | - | build | the part at the other side of it, -1 = none
-tri_bits         | ntri     | int | -  | - | build | bit k: its facet ends at side k; 3 + k: the facet's border turns at corner k; 6: a side is a ridge or an end
-tri_facet        | ntri     | int | -  | - | build | first part of its facet: coplanar neighbours
-ring_start        | ntrivertex+1 | int | - | - | build | vertices that share a side with a vertex
-ring              | nring    | int | -  | - | build | those vertices, ascending
 pair_a            | npair    | int | -  | - | build | first shape of a pair that is tested (pair_a < pair_b, sorted); small models only (model/pairs.py)
 pair_b            | npair    | int | -  | - | build | second shape
 run_start         | nrun+1   | int | -  | - | build | pairs of a run, which have one first shape (model/pair_runs.py)
@@ -186,12 +171,6 @@ shape_round    | nshape  | vec3  | m       | G  | build | semi-axes of that elli
 body_reach     | nbody   | real  | m       | -  | build | radius of a ball about Bo that holds the body's shapes
 level_reach    | ngridlevel | real  | m       | -  | build | largest half extent of the shapes of a level of the grid
 shape_material | nshape  | vec4  | N/m, s/m, s, - | - | build | stiffness, dissipation, relaxation time, friction
-hull_vertex    | nhullvertex | vec3 | m    | G  | build | vertices of convex hulls
-hull_normal    | nhullface | vec3  | -       | G  | build | outward normals of their faces
-tri_vertex    | ntrivertex | vec3 | m     | G  | build | vertices of surfaces
-tri_plane     | ntri    | vec4  | -, m     | G  | build | normal of the part's facet, and how far the part's first corner lies above its plane
-node_low       | nnode   | vec3  | m       | G  | build | box of a node
-node_high      | nnode   | vec3  | m       | G  | build | the same
 link_p_BL      | nlink   | vec3  | m       | B  | build | link frame on its body
 link_Q_BL      | nlink   | quat  | -       | B  | build | its orientation
 link_com       | nlink   | vec3  | m       | L  | build | the link's own mass centre, zero where it has no mass
@@ -390,8 +369,8 @@ pivot          | ndof    | vec2  | 1/A, N, N m | - | aba     | 1 / (S' IA S + ar
 FIELDS: dict[str, Field] = {
     f.name: f
     for f in (
-        _rows("topology", _TOPOLOGY)
-        + _rows("model", _MODEL)
+        _rows("topology", _TOPOLOGY + MESH_TOPOLOGY)
+        + _rows("model", _MODEL + MESH_MODEL)
         + _rows("data", _DATA)
         + _rows("record", _RECORD)
         + _rows("dynamics", _DYNAMICS)

@@ -14,8 +14,7 @@ from functools import cached_property
 import numpy as np
 
 COPLANAR = 1.0e-9  # distance from a plane, over the size of the hull, that counts as none
-# A support function reads every vertex, in each of some ten iterations.  256 of them leave gaps of 2 % of the radius to a ball,
-# and take 2.5 % of its volume off; bodies with faces need far fewer.
+# 256 vertices leave gaps of 2 % of the radius to a ball, and take 2.5 % of its volume off; bodies with faces need far fewer.
 MAX_VERTICES = 256
 
 

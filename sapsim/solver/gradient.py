@@ -12,34 +12,21 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from sapsim.linalg.island import Island
+from sapsim.linalg.island import Island, count_places, make_place
 from sapsim.linalg.tree_blocks import make_times
 from sapsim.solver.participants import SUMS
-
-
-def _make_contact_times(R, struct, vec3):
-    """wp.func contact_times(s, w, c, x) -> J x of contact c, or of an item of a tie, added in the wide type; x of vec3."""
-    wide, wide3, wide33 = R.wide.t, R.wide.vec3, R.wide.mat33
-    vectors = wp.array2d(dtype=vec3)
-
-    @wp.func
-    def contact_times(s: struct, w: int, c: int, x: vectors) -> wide3:
-        entries = s.contact_entries[w, c]
-        y = wide3(wide(0.0))
-        for e in range(c * s.slots, c * s.slots + entries[0] + entries[1]):
-            y += wide33(s.J[w, e]) * wide3(x[w, s.J_block[w, e]])
-        return y
-
-    return contact_times
+from sapsim.solver.products import make_add_transposed, make_contact_times
 
 
 def make_gradient(R, struct, law, bounded, form, ties):
     """wp.funcs over the Newton struct; each of them is one phase between barriers, but for contact_times: J x of a contact."""
     vec3, W = R.vec3, R.wide
-    wide, wide3, wide4, wide8, wide33 = W.t, W.vec3, W.vec4, W.vec8, W.mat33
+    wide, wide3, wide4, wide8 = W.t, W.vec3, W.vec4, W.vec8
     A_times = make_times(W, struct, vec3)
-    times_velocity = _make_contact_times(R, struct, wide3)
-    times_change = _make_contact_times(R, struct, vec3)
+    times_velocity = make_contact_times(R, struct, wide3)
+    times_change = make_contact_times(R, struct, vec3)
+    add_transposed = make_add_transposed(R, struct)
+    place = make_place(struct)
 
     @wp.func
     def start_items(s: struct, w: int, lane: int):
@@ -100,33 +87,13 @@ def make_gradient(R, struct, law, bounded, form, ties):
             s.lane_sum[w, p] = wide3(cost, wide(0.0), wide(0.0))
 
     @wp.func
-    def generalized_impulse(s: struct, w: int, p: int):
-        """grad <- J' gamma over the tree's own sides of contacts and ties, and its constraints; zero where not active."""
-        for i in range(s.part_start[w, p], s.part_start[w, p + 1]):
-            side = s.part_side[w, i]
-            c = side // 2
-            entries = s.contact_entries[w, c]
-            first = c * s.slots + (side % 2) * entries[0]
-            gamma = s.gamma[w, c]
-            for e in range(first, first + entries[side % 2]):
-                block = s.J_block[w, e]
-                s.grad[w, block] = s.grad[w, block] + wp.transpose(wide33(s.J[w, e])) * gamma
-        if s.nactive[w] == 0:
-            return
-        t = s.part_tree[w, p]
-        for i in range(s.tree_constraint_start[t], s.tree_constraint_start[t + 1]):
-            r = s.tree_constraint[i]
-            block = s.constraint_block[r]
-            s.grad[w, block] = s.grad[w, block] + s.constraint_gamma[w, r] * wide3(s.constraint_J[w, r])
-
-    @wp.func
     def at_trees(s: struct, w: int, lane: int, island: Island):
         """grad, and per tree (|D grad|^2, |D A v|^2, |D J' gamma|^2, momentum cost)."""
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.grad[w, r] = wide3(wide(0.0))
-            generalized_impulse(s, w, p)
+            add_transposed(s, w, p, s.gamma, s.constraint_gamma, s.grad)
             sums = wide4(wide(0.0))
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 momentum = s.momentum[w, r]
@@ -160,14 +127,8 @@ def make_gradient(R, struct, law, bounded, form, ties):
     @wp.func
     def along_contacts(s: struct, w: int, lane: int, island: Island):
         """dvc = J dv, of contacts, ties and active constraints."""
-        contacts = island.contact_end - island.contact
-        items = island.item_end - island.item
-        for x in range(lane, contacts + items, wp.block_dim()):
-            c = int(0)
-            if x < contacts:
-                c = s.island_contact[w, island.contact + x]
-            else:
-                c = s.ncontact[w] + s.island_item[w, island.item + x - contacts]
+        for x in range(lane, count_places(island), wp.block_dim()):
+            c = place(s, w, island, x)
             s.dvc[w, c] = times_change(s, w, c, s.dv)
         for x in range(island.row + lane, island.row_end, wp.block_dim()):
             r = s.active_constraint[w, x]

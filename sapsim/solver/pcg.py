@@ -21,11 +21,12 @@ from types import SimpleNamespace
 
 import warp as wp
 
-from sapsim.linalg.island import Island
+from sapsim.linalg.island import Island, count_places, make_place
 from sapsim.linalg.tree_blocks import make_times
 from sapsim.math.block import barrier
 from sapsim.solver.block_jacobi import ARRAYS as JACOBI
 from sapsim.solver.block_jacobi import make_block_jacobi
+from sapsim.solver.products import make_add_transposed
 from sapsim.status import StepStatus
 
 ARRAYS = (*JACOBI, "cg_direction", "forcing")
@@ -39,17 +40,13 @@ def make_product(R, struct, times):
     two dvc hold nothing at that time: Newton writes them when the direction is known."""
     wide, wide3, wide4, wide33 = R.wide.t, R.wide.vec3, R.wide.vec4, R.wide.mat33
     A_times = make_times(R.wide, struct, R.vec3)
+    add_transposed = make_add_transposed(R, struct)
+    place = make_place(struct)
 
     @wp.func
     def constraints(s: struct, w: int, lane: int, island: Island):
-        contacts = island.contact_end - island.contact
-        items = island.item_end - island.item
-        for x in range(lane, contacts + items, wp.block_dim()):
-            c = int(0)
-            if x < contacts:
-                c = s.island_contact[w, island.contact + x]
-            else:
-                c = s.ncontact[w] + s.island_item[w, island.item + x - contacts]
+        for x in range(lane, count_places(island), wp.block_dim()):
+            c = place(s, w, island, x)
             s.dvc[w, c] = wide33(s.G[w, c]) * times(s, w, c, s.cg_direction)
         for x in range(island.row + lane, island.row_end, wp.block_dim()):
             r = s.active_constraint[w, x]
@@ -57,32 +54,12 @@ def make_product(R, struct, times):
             s.constraint_dvc[w, r] = wide(s.constraint_G[w, r]) * along
 
     @wp.func
-    def add_constraints(s: struct, w: int, p: int, t: int):
-        """Adv <- J' of the above, over the tree's own sides and rows."""
-        for i in range(s.part_start[w, p], s.part_start[w, p + 1]):
-            side = s.part_side[w, i]
-            c = side // 2
-            entries = s.contact_entries[w, c]
-            first = c * s.slots + (side % 2) * entries[0]
-            y = s.dvc[w, c]
-            for e in range(first, first + entries[side % 2]):
-                block = s.J_block[w, e]
-                s.Adv[w, block] = s.Adv[w, block] + wp.transpose(wide33(s.J[w, e])) * y
-        if s.nactive[w] == 0:
-            return
-        for i in range(s.tree_constraint_start[t], s.tree_constraint_start[t + 1]):
-            r = s.tree_constraint[i]
-            if s.constraint_row[w, r][0] > wp.static(R.t(0.0)):
-                block = s.constraint_block[r]
-                s.Adv[w, block] = s.Adv[w, block] + s.constraint_dvc[w, r] * wide3(s.constraint_J[w, r])
-
-    @wp.func
     def trees(s: struct, w: int, lane: int, island: Island):
         for p in range(island.tree + lane, island.tree_end, wp.block_dim()):
             t = s.part_tree[w, p]
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 s.Adv[w, r] = A_times(s, w, r, s.cg_direction)
-            add_constraints(s, w, p, t)
+            add_transposed(s, w, p, s.dvc, s.constraint_dvc, s.Adv)
             curvature = wide(0.0)
             for r in range(s.tree_block_start[t], s.tree_block_start[t + 1]):
                 curvature += wp.dot(wide3(s.cg_direction[w, r]), s.Adv[w, r])

@@ -125,7 +125,7 @@ def test_a_constant_series_is_a_constant():
 
 def test_captured_stages_are_the_fused_kernel():
     text = "force: {times: [0, 0.5], values: [[0, 0, 1], [4, -2, 1]]}"
-    np.testing.assert_array_equal(body(text), body(text, fused=False))
+    np.testing.assert_array_equal(body(text, fused=True), body(text, fused=False))
 
 
 ARM = """

@@ -277,8 +277,9 @@ TEXTS = {
     "tree-dense": TREE.replace("LAW", "lagged") + "solver: {linear_solver: dense}\n",
     "tree-pcg": TREE.replace("LAW", "lagged") + "solver: {linear_solver: pcg}\n",
 }
-# Their Newton stage alone is a kernel of its own: one of all stages for each would take longest to compile.
-STAGES_APART = ("-block_sparse", "-dense", "-pcg")
+# Lanes run stage by stage, as on a GPU: a kernel of all stages for each law, form and build would take longest to compile.  In
+# one build these run as such a kernel, which has barriers of its own between stages.
+FUSED_BUILD, FUSED = (32, "down"), ("stack-lagged", "bin-lagged", "chain-lagged", "puppet-lagged", "tied-lagged", "tree-lagged")
 FUNCTIONS = "functions"  # a job: the functions of sapsim.dynamics
 TEXTS = {name: text + "output: {channels: [state, contacts, solver, energy, reactions]}\n" for name, text in TEXTS.items()}
 TEXTS["failing-lagged"] = TEXTS["chain-lagged"]
@@ -336,9 +337,8 @@ def run(name: str, lanes: int | None = None, fused: bool | None = None) -> dict[
     if name.startswith("heap"):
         scene = with_hull(scene, "ball")
     precision = "float32" if name in SINGLE else "float64"
-    staged = False if name.endswith(STAGES_APART) else fused
     with patch("sapsim.model.pairs.LISTED", 0 if name.endswith("-grid") else 10**9):
-        sim = Simulation(scene, device="cpu", precision=precision, lanes=lanes, fused=staged)
+        sim = Simulation(scene, device="cpu", precision=precision, lanes=lanes, fused=fused)
     assert (sim.model.sizes["ngrid"] > 0) == name.endswith("-grid")
     good = np.ones(sim.nworld, bool)
     if name.startswith("failing"):

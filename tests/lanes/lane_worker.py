@@ -45,7 +45,10 @@ def main(lanes: int, order: str, jobs: list[str]) -> None:
     planted = planted_faults.make_kernels()
 
     def run(job: str):
-        return planted_faults.run(planted[job], lanes) if job in planted else lane_scenes.run(job, lanes)
+        if job in planted:
+            return planted_faults.run(planted[job], lanes)
+        fused = (lanes, order) == lane_scenes.FUSED_BUILD and job in lane_scenes.FUSED
+        return lane_scenes.run(job, lanes, fused)
 
     found = {}
     for job in jobs:

@@ -111,7 +111,8 @@ def _kernel(name: str, precision: str):
 def device_hulls(arrays: dict[str, np.ndarray], R, nworld: int):
     """The struct of hulls; every row of the vertices is that of one world."""
     hulls = make_convexity(R).Hulls()
-    for name in ("vertex_start", "face_start", "corner_start", "corner", "edge"):
+    lists = [name.removeprefix("hull_") for name, values in arrays.items() if values.dtype == np.int32]
+    for name in lists:
         setattr(hulls, name, wp.array(np.append(arrays[f"hull_{name}"], 0), dtype=int, device="cpu"))
     for name in ("vertex", "normal"):
         values = np.concatenate([arrays[f"hull_{name}"][0], np.zeros((1, 3))]).astype(R.np)

@@ -5,7 +5,7 @@ Scene files do not name it: a `mesh` becomes one.
 """
 
 from sapsim.kinds.base import ConvexFuncs, ShapeKind
-from sapsim.kinds.convexity import CORNERS
+from sapsim.kinds.convexity import CELLS, CORNERS
 from sapsim.kinds.shapes._corners import make_corners
 
 
@@ -18,19 +18,48 @@ def convex(R, Hulls, Scratch) -> ConvexFuncs:
 
     real, vec3 = R.t, R.vec3
     on_face = 1.0e-9 + 16.0 * R.eps  # of the radius: how far the support point may lie below a face that it is on
+    half = 0.5 * CELLS
     put = make_corners(R, Scratch).put
 
     @wp.func
-    def support(size: vec3, hulls: Hulls, w: int, n: vec3) -> vec3:
-        hull = int(size[0])
+    def cell_of(n: vec3) -> int:
+        """The cell of a direction on the cube (model/hulls.py)."""
+        axis = wp.int32(0)
+        if wp.abs(n[1]) > wp.abs(n[0]):
+            axis = 1
+        if wp.abs(n[2]) > wp.abs(n[axis]):
+            axis = 2
+        side = wp.where(n[axis] < real(0.0), 1, 0)
+        scale = real(half) / wp.abs(n[axis])
+        i = wp.clamp(int(real(half) + scale * n[(axis + 1) % 3]), 0, wp.static(CELLS - 1))
+        j = wp.clamp(int(real(half) + scale * n[(axis + 2) % 3]), 0, wp.static(CELLS - 1))
+        return ((2 * axis + side) * wp.static(CELLS) + i) * wp.static(CELLS) + j
+
+    @wp.func
+    def support_vertex(hull: int, hulls: Hulls, w: int, n: vec3) -> int:
+        """The first vertex, numbered among all, that reaches farthest along n; in a large hull, of the candidates there are."""
         best = hulls.vertex_start[hull]
-        reach = wp.dot(n, hulls.vertex[w, best])
-        for i in range(best + 1, hulls.vertex_start[hull + 1]):
-            here = wp.dot(n, hulls.vertex[w, i])
-            if here > reach:
-                reach = here
-                best = i
-        return hulls.vertex[w, best]
+        reach = real(-1.0e30)
+        cell = hulls.cell[hull]
+        if cell < 0:
+            for i in range(best, hulls.vertex_start[hull + 1]):
+                here = wp.dot(n, hulls.vertex[w, i])
+                if here > reach:
+                    reach = here
+                    best = i
+        else:
+            cell += cell_of(n)
+            for k in range(hulls.candidate_start[cell], hulls.candidate_start[cell + 1]):
+                i = hulls.candidate[k]
+                here = wp.dot(n, hulls.vertex[w, i])
+                if here > reach:
+                    reach = here
+                    best = i
+        return best
+
+    @wp.func
+    def support(size: vec3, hulls: Hulls, w: int, n: vec3) -> vec3:
+        return hulls.vertex[w, support_vertex(int(size[0]), hulls, w, n)]
 
     @wp.func
     def rounding(size: vec3) -> real:
@@ -40,10 +69,12 @@ def convex(R, Hulls, Scratch) -> ConvexFuncs:
     def face(size: vec3, hulls: Hulls, w: int, n: vec3, scratch: Scratch, row: wp.vec2i, turned: int):
         hull = int(size[0])
         first = hulls.vertex_start[hull]
-        p = support(size, hulls, w, n)
+        vertex = support_vertex(hull, hulls, w, n)
+        p = hulls.vertex[w, vertex]
         chosen = wp.int32(-1)
         cosine = real(-2.0)
-        for f in range(hulls.face_start[hull], hulls.face_start[hull + 1]):
+        for i in range(hulls.vertex_face_start[vertex], hulls.vertex_face_start[vertex + 1]):
+            f = hulls.vertex_face[i]
             normal = hulls.normal[w, f]
             below = wp.dot(normal, hulls.vertex[w, first + hulls.corner[hulls.corner_start[f]]] - p)
             if below <= real(on_face) * size[1] and wp.dot(normal, n) > cosine:
