@@ -1,6 +1,6 @@
 """The device arrays of convex hulls (model/hulls.py) and surfaces (model/surfaces.py), in the columns of fields.py."""
 
-MESH_TOPOLOGY = """
+MESH_TOPOLOGY = """\
 hull_vertex_start | nhull+1  | int | -  | - | build | vertices of a convex hull
 hull_face_start   | nhull+1  | int | -  | - | build | its faces
 hull_corner_start | nhullface+1 | int | - | - | build | corners of a face, anticlockwise about its normal
@@ -25,7 +25,7 @@ ring_start        | ntrivertex+1 | int | - | - | build | vertices that share a s
 ring              | nring    | int | -  | - | build | those vertices, ascending
 """
 
-MESH_MODEL = """
+MESH_MODEL = """\
 hull_vertex    | nhullvertex | vec3 | m    | G  | build | vertices of convex hulls
 hull_normal    | nhullface | vec3  | -       | G  | build | outward normals of their faces
 tri_vertex    | ntrivertex | vec3 | m     | G  | build | vertices of surfaces
