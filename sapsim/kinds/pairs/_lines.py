@@ -45,42 +45,44 @@ def make_lines(R) -> SimpleNamespace:
         return name_of(scratch, row, f, k, 1)
 
     @wp.func
-    def meet(a: Face, b: Face, offset: real, limits: Limits, scratch: Scratch, row: wp.vec2i) -> int:
+    def meet(a: Face, b: Face, offset: real, limits: Limits, scratch: Scratch, row: wp.vec2i):
         """Two points at the ends of the lines' overlap where both lie across n and part sideways by less than `offset`; else
-        none."""
+        none.  How many, and how far they part."""
         k_a, k_b = facing_edge(a, scratch, row), facing_edge(b, scratch, row)
         if k_a < 0 or k_b < 0:
-            return 0
+            return 0, real(0.0)
         a_0, a_1 = corner(scratch, row, a, k_a), corner(scratch, row, a, after(a, k_a))
         b_0, b_1 = corner(scratch, row, b, k_b), corner(scratch, row, b, after(b, k_b))
         e, d = a_1 - a_0, b_1 - b_0
         length = wp.sqrt(e[0] * e[0] + e[1] * e[1])
         across = wp.sqrt(d[0] * d[0] + d[1] * d[1])
         if wp.abs(e[2]) > real(alike) * length or wp.abs(d[2]) > real(alike) * across:
-            return 0
+            return 0, real(0.0)
         if length == real(0.0) or across == real(0.0):
-            return 0
+            return 0, real(0.0)
         x, y = e[0] / length, e[1] / length
         along = d[0] * x + d[1] * y
         if wp.abs(along) < real(0.9) * across:
-            return 0
+            return 0, real(0.0)
         s_0 = (b_0[0] - a_0[0]) * x + (b_0[1] - a_0[1]) * y
         s_1 = s_0 + along
         low = wp.max(real(0.0), wp.min(s_0, s_1))
         high = wp.min(length, wp.max(s_0, s_1))
         if high - low <= real(4.0) * limits.thick:
-            return 0
+            return 0, real(0.0)
         found = wp.int32(0)
+        apart = real(0.0)
         for end in range(2):
             s = wp.where(end == 0, low, high)
             p = a_0 + (s / length) * e
             r = (s - s_0) / along
             q = b_0 + r * d
-            if wp.abs((q[0] - p[0]) * y - (q[1] - p[1]) * x) > offset:
-                return 0
+            apart = wp.max(apart, wp.abs((q[0] - p[0]) * y - (q[1] - p[1]) * x))
+            if apart > offset:
+                return 0, real(0.0)
             own = end_name(a, k_a, s >= length, s <= real(0.0), scratch, row)
             other = end_name(b, k_b, r >= real(1.0), r <= real(0.0), scratch, row)
             found = add(p, p[2] - q[2], wp.static(NAMES) * own + other, limits, scratch, row, found)
-        return found
+        return found, apart
 
     return SimpleNamespace(meet=meet)

@@ -32,13 +32,16 @@ def make_convex(R, PointBuffer, shared):
     eps = R.eps
     double = R.name == "float64"
     touching = 1.0e-9 if double else 4.0e-6  # of the larger size: nearer, v is rounding and the cores count as overlapping
-    near = 1.0e-6 if double else 1.0e-2  # nearer, the direction of v is worse than that of a distance of 0.02
-    turns = 12
+    clear = (
+        2.0e-9 if double else 1.0e-4
+    )  # of the larger size: nearer, the direction of v is worse than that of a distance of 0.02
+    same = 1.0e-10 if double else 1.0e-6  # of the smaller: depths that are as near to each other count as one
+    turns = 16
     difference = 1.0e-5 if double else 3.0e-3  # of directions, for second derivatives: the square root of rounding, about
     Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
     support, rounding, face = shared.support, shared.rounding, shared.face
     nearest = make_gjk(R)
-    Nearest, gjk = nearest.Nearest, nearest.gjk
+    Nearest, gjk, near, tight = nearest.Nearest, nearest.gjk, nearest.near, nearest.tight
     epa = make_epa(R).epa
     shared_manifold = make_manifold(R)
     Limits = shared_manifold.Limits
@@ -129,10 +132,15 @@ def make_convex(R, PointBuffer, shared):
         return out
 
     @wp.func
+    def astray(u: vec3, d: Descent) -> real:
+        """How far witnesses that part by u are from parting by the depth along n."""
+        return wp.length(u - d.depth * d.n)
+
+    @wp.func
     def find_normal(a: Solid, b: Solid, t: vec3, reach: real, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i) -> Nearest:
         """Signed distance of the cores, n and the witness on A's core; FAR where it exceeds reach."""
         smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
-        c = real(0.02) * smaller + real(1024.0 * eps) * larger
+        c = real(0.02 if double else 0.1) * smaller + real(1024.0 * eps) * larger  # float32: |v| must be far above its rounding
         n = wp.where(wp.length(t) <= real(touching) * larger, vec3(real(0.0), real(0.0), real(1.0)), t)
         n = wp.normalize(n)
         found = Nearest()
@@ -142,17 +150,28 @@ def make_convex(R, PointBuffer, shared):
         for turn in range(wp.static(turns)):  # one place in the text that calls gjk
             shift = wp.where(descending == 1, d.depth + c, real(0.0)) * d.n
             here = gjk(a, b, t + shift, n, within, real(touching) * larger, hulls, w)
-            if descending == 1:
-                if here.state != wp.static(APART):
-                    break
-                found.p_A = here.p_A
-                d = descend(d, here.n, a, b, t, hulls, w)
+            if descending > 0:
+                if descending == 1 and here.state == wp.static(APART):
+                    d = descend(d, here.n, a, b, t, hulls, w)
+                if astray(shift + here.v, d) < astray(found.v, d):
+                    found.p_A = here.p_A
+                    found.v = shift + here.v
                 n = d.n
-                if d.ended:
+                if descending == 2:  # each look from another side
+                    n = wp.normalize(d.n + real(0.2) * vec3(here.n[1], here.n[2], here.n[0]))
+                if here.state != wp.static(APART) or (d.ended and d.depth >= real(0.0)):
                     break
+                # apart, the last looks are at the shapes where they are
+                if descending == 2 and astray(found.v, d) <= real(tight) * larger:
+                    break
+                if d.ended or turn == wp.static(turns - 3):
+                    descending = 2
             elif here.state == wp.static(FAR):
                 return here
-            elif here.state == wp.static(APART) and here.distance > real(near) * larger:
+            elif here.state == wp.static(APART) and (
+                here.distance > real(near) * larger
+                or (here.distance > real(clear) * larger and here.gap <= real(tight) * larger)
+            ):
                 # begun anew from the normal found, until the bounds meet
                 if turn > 0 and here.gap >= found.gap:
                     break
@@ -166,13 +185,14 @@ def make_convex(R, PointBuffer, shared):
                 d.n = here.n
                 d.depth = here.gap - here.distance
                 if here.state == wp.static(OVERLAP):
-                    tolerance = real(2.0e-7 if double else 1.0e-5) * smaller + real(16.0 * eps) * larger
+                    tolerance = real(1.0e-7 if double else 1.0e-6) * smaller + real(4.0 * eps) * larger
                     depth, normal = epa(a, b, t, tolerance, hulls, w, scratch, row)
                     d.depth = depth
                     d.n = normal
+                    c = real(0.02) * smaller + real(1024.0 * eps) * larger
                 n = d.n
                 within = real(1.0e30)
-        if descending == 1:
+        if descending > 0:
             found.distance = -d.depth
             found.n = d.n
             found.state = wp.static(APART)
@@ -189,8 +209,9 @@ def make_convex(R, PointBuffer, shared):
     @wp.func
     def find_points(
         a: Solid, b: Solid, t: vec3, M: mat33, limits: Limits, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
-    ) -> int:
-        """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n."""
+    ):
+        """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n: how
+        many, and how far across n their two witnesses part at most."""
         n = vec3(M[2, 0], M[2, 1], M[2, 2])
         count_a, normal_a = face(a, hulls, w, n, scratch, row, 0)
         count_b, normal_b = face(b, hulls, w, -n, scratch, row, 1)
@@ -200,14 +221,18 @@ def make_convex(R, PointBuffer, shared):
         f_b = place(scratch, row, 1, count_b, normal_b, M, b.R_WG, p_b)
         if wp.max(f_a.square, f_b.square) >= real(SQUARE):
             if f_a.square >= f_b.square:
-                return clip(f_a, f_b, limits, scratch, row)
-            return clip(f_b, f_a, limits, scratch, row)
+                return clip(f_a, f_b, limits, scratch, row), zero
+            return clip(f_b, f_a, limits, scratch, row), zero
         return meet(f_a, f_b, real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
 
     @wp.func
-    def add_nearest(p_W: vec3, depth: real, count: int, out: PointBuffer, w: int, base: int, tolerance: real) -> int:
-        """The deepest point gets the depth that was found.  Where none is as deep but for `tolerance`, the nearest points are
-        one more, in the place of the shallowest where all are taken."""
+    def add_nearest(
+        p_W: vec3, n: vec3, depth: real, exact: bool, count: int, out: PointBuffer, w: int, base: int, near_by: real,
+        tolerance: real,
+    ) -> int:  # fmt: skip
+        """The deepest point gets the depth that was found; the nearest points are one more where none is as deep but for
+        `tolerance`, in the place of the shallowest where all are taken.  Apart, a point that is `near_by` is moved there
+        instead, and they are one more where the others are not `exact`, so that the gap is that of two witnesses."""
         shallowest = wp.int32(0)
         deepest = wp.int32(0)
         for k in range(1, count):
@@ -215,14 +240,22 @@ def make_convex(R, PointBuffer, shared):
                 deepest = k
             if out.depth[w, base + k] < out.depth[w, base + shallowest]:
                 shallowest = k
-        if count > 0 and out.depth[w, base + deepest] >= depth - tolerance:
-            out.depth[w, base + deepest] = depth
-            return count
         to = wp.where(count < wp.static(POINTS), count, shallowest)
+        added = wp.int32(1)
+        if depth < real(0.0):
+            for k in range(count):
+                if wp.length(wp.cross(n, out.p[w, base + k] - p_W)) <= near_by and added == 1:
+                    to = k
+                    added = 0
+        if added == 1 and count > 0 and (depth >= real(0.0) or exact):
+            if out.depth[w, base + deepest] >= depth - tolerance:
+                out.depth[w, base + deepest] = depth
+                return count
         out.p[w, base + to] = p_W
         out.depth[w, base + to] = depth
-        out.feature[w, base + to] = 0
-        return wp.min(count + 1, wp.static(POINTS))
+        if added == 1:
+            out.feature[w, base + to] = 0
+        return wp.min(count + added, wp.static(POINTS))
 
     @wp.func
     def collide_in_order(
@@ -244,10 +277,12 @@ def make_convex(R, PointBuffer, shared):
         limits.thick = real(1.0e-6) * smaller + real(4.0) * tie
         u = tangent(a, n)
         M = wp.matrix_from_rows(u, wp.cross(n, u), n)
-        points = find_points(a, b, t, M, limits, hulls, w, scratch, row)
+        points, across = find_points(a, b, t, M, limits, hulls, w, scratch, row)
         count = write(points, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
-        tolerance = real(1.0e-6 if double else 1.0e-5) * smaller + tie
-        return add_nearest(p_WA + found.p_A + r_a * n, depth, count, out, w, base, tolerance), n
+        tolerance = wp.where(depth < real(0.0), real(same) * smaller, real(1.0e-6 if double else 4.0e-5) * smaller) + tie
+        exact = across <= limits.thick
+        near_by = real(1.0e-4) * smaller
+        return add_nearest(p_WA + found.p_A + r_a * n, n, depth, exact, count, out, w, base, near_by, tolerance), n
 
     @wp.func
     def collide(
