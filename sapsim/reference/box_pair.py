@@ -11,9 +11,8 @@ import numpy as np
 
 from sapsim.reference.spatial import Placement
 
-EDGE_GAIN = 0.05  # an edge axis wins only by this part of the face's overlap
-NEAR_NORMAL = 0.999  # cosine from which two directions count as one
-FACE_BAND = 1.0e-3  # of the smallest half length: preference of the first box's face over a parallel one of the second
+SQUARE = 0.999  # cosine between the normal and a face's from which on the face lies across it
+NEAR_BY = 1.0e-4  # of the smallest half length: a point nearer to the nearest points is one with them
 THICKNESS = 1.0e-6  # of the smallest half length: thickness of the sides in clipping
 EPS = float(np.finfo(float).eps)
 
@@ -83,29 +82,92 @@ def _contact(first: Box, second: Box, first_is_a: bool, margin: float):
     if min([*of_first, *of_second, *of_edges.values()]) <= -margin:
         return np.array([0.0, 0.0, 1.0]), []
 
-    k_1, k_2 = _least(of_first, tie), _least(of_second, tie)
-    parallel = abs(first.R[:, k_1] @ second.R[:, k_2]) > NEAR_NORMAL
-    second_wins = of_second[k_2] < of_first[k_1] - tie - (FACE_BAND * smallest if parallel else 0.0)
-    overlap = of_second[k_2] if second_wins else of_first[k_1]
-    normal = second.R[:, k_2] if second_wins else first.R[:, k_1]
     pairs = list(of_edges)
     pair = pairs[_least([of_edges[ij] for ij in pairs], tie)] if pairs else None
-    edges_win = (
-        pair is not None
-        and of_edges[pair] < overlap - EDGE_GAIN * abs(overlap) - tie
-        and abs(crosses[pair] @ normal) < NEAR_NORMAL
-    )
-    if not edges_win:
-        thick = THICKNESS * smallest + 4.0 * tie
-        if second_wins:
-            n, points = _face_contact(second, k_2, first, not first_is_a, thick, margin)
-            n = -n
-        else:
-            n, points = _face_contact(first, k_1, second, first_is_a, thick, margin)
-        if points or pair is None or of_edges[pair] > overlap + tie:
+    n, depth = first.R[:, _least(of_first, tie)], _least_of(of_first, tie)
+    if _least_of(of_second, tie) < depth - tie:
+        n, depth = second.R[:, _least(of_second, tie)], _least_of(of_second, tie)
+    edges = pair is not None and of_edges[pair] < depth - tie
+    if edges:
+        n, depth = crosses[pair], of_edges[pair]
+    n = n if n @ (second.p - first.p) >= 0.0 else -n
+    met = None
+    if depth < 0.0:
+        distance, direction, met = _nearest(first, second, first_is_a)
+        if distance >= margin:
+            return np.array([0.0, 0.0, 1.0]), []
+        if distance > tie:
+            n, depth = direction, -distance
+    thick = THICKNESS * smallest + 4.0 * tie
+    points = []
+    for ref, inc, is_first in ((first, second, True), (second, first, False)):
+        k = int(np.argmax(np.abs(n @ ref.R)))
+        if abs(n @ ref.R[:, k]) >= SQUARE:
+            points = _face_contact(ref, k, inc, is_first == first_is_a, thick, margin, n if is_first else -n)
+            break
+    if met is None:
+        deepest = max(range(len(points)), key=lambda i: points[i][1], default=None)
+        if deepest is not None and points[deepest][1] >= depth - thick:
+            p, own, feature = points[deepest]
+            points[deepest] = (p, max(own, depth), feature)
             return n, points
-    n = crosses[pair] if crosses[pair] @ (second.p - first.p) >= 0.0 else -crosses[pair]
-    return n, [_edge_contact(first, second, n, pair, first_is_a, of_edges[pair])]
+        if pair is None or not (edges or (not points and of_edges[pair] <= depth + tie)):
+            return n, points
+        n, depth = crosses[pair] if crosses[pair] @ (second.p - first.p) >= 0.0 else -crosses[pair], of_edges[pair]
+        p, _, feature = _edge_contact(first, second, n, pair, first_is_a, depth)
+        met = p, feature
+    return n, _with_nearest(points, met, n, depth, NEAR_BY * smallest)
+
+
+def _least_of(overlaps: list[float], tie: float) -> float:
+    return overlaps[_least(overlaps, tie)]
+
+
+def _with_nearest(points, met, n: np.ndarray, depth: float, near_by: float):
+    """The points with the nearest ones in the place of one of their name or near them, else one more; eight at most."""
+    p, feature = met
+    same = [i for i, point in enumerate(points) if point[2] == feature]
+    same += [i for i, point in enumerate(points) if np.linalg.norm(np.cross(n, point[0] - p)) <= near_by]
+    if same:
+        points[same[0]] = (p, depth, points[same[0]][2])
+    elif len(points) < 8:
+        points.append((p, depth, feature))
+    else:
+        points[min(range(8), key=lambda i: points[i][1])] = (p, depth, feature)
+    return points
+
+
+def _nearest(first: Box, second: Box, first_is_a: bool):
+    """(distance, unit vector from first to second, (witness on A, feature)) of the nearest features.
+
+    They are a corner and the other box, or two of the twelve edges of each.
+    """
+    best = (np.inf, None, None)
+    for box, other, sign in ((first, second, 1.0), (second, first, -1.0)):
+        for c, corner in enumerate(box.corners):
+            y = (corner - other.p) @ other.R
+            gap = np.clip(y, -other.h, other.h) - y
+            distance = float(np.linalg.norm(gap))
+            on_a = corner if (box is first) == first_is_a else other.p + other.R @ (y + gap)
+            known = box is second and (gap != 0.0).all()  # two corners: that of the first has been tried
+            if distance < best[0] and not known:
+                name = c if (box is first) == first_is_a else 8 + c
+                best = (distance, sign * (other.R @ gap) / max(distance, 1.0e-300), (on_a, name))
+    for i, j in product(range(3), range(3)):
+        cross = np.cross(first.R[:, i], second.R[:, j])
+        if np.linalg.norm(cross) <= 1.0e-6:
+            continue
+        for edge_1, edge_2 in product(first.edges(i), second.edges(j)):
+            a, b = first.corners[sorted(edge_1)], second.corners[sorted(edge_2)]
+            s, r = np.linalg.lstsq(np.stack([a[1] - a[0], b[0] - b[1]], axis=1), b[0] - a[0], rcond=None)[0]
+            gap = b[0] + r * (b[1] - b[0]) - a[0] - s * (a[1] - a[0])
+            distance = float(np.linalg.norm(gap))
+            if 0.0 < s < 1.0 and 0.0 < r < 1.0 and distance < best[0]:
+                n = cross / np.linalg.norm(cross)
+                on_a = a[0] + s * (a[1] - a[0]) if first_is_a else b[0] + r * (b[1] - b[0])
+                name = _edge_feature(edge_1, edge_2) if first_is_a else _edge_feature(edge_2, edge_1)
+                best = (distance, n if n @ gap >= 0.0 else -n, (on_a, name))
+    return best
 
 
 def _least(overlaps: list[float], tie: float) -> int:
@@ -117,34 +179,37 @@ def _least(overlaps: list[float], tie: float) -> int:
     return best
 
 
-def _face_contact(ref: Box, k: int, inc: Box, ref_is_a: bool, thick: float, margin: float):
-    """(outward normal of the reference face, points): the incident face cut to the reference face's outline."""
-    side = 1 if (inc.p - ref.p) @ ref.R[:, k] >= 0.0 else 0
-    n = ref.R[:, k] if side else -ref.R[:, k]
-    slopes = n @ inc.R
+def _face_contact(ref: Box, k: int, inc: Box, ref_is_a: bool, thick: float, margin: float, n: np.ndarray):
+    """Points: the incident face, moved along the normal n to the plane of the reference face, cut to that face's outline.
+
+    Corners are (point in that plane, depth along n).
+    """
+    side = 1 if n @ ref.R[:, k] >= 0.0 else 0
+    face = ref.R[:, k] if side else -ref.R[:, k]
+    slopes = face @ inc.R
     a = int(np.argmax(np.abs(slopes)))
     ring = inc.face(a, 0 if slopes[a] > 0.0 else 1)
-    # a polygon is a list of (point, edge that leaves it); an edge is (is it the incident box's, pair of corners)
-    polygon = [(inc.corners[c], (True, frozenset((c, ring[(i + 1) % 4])))) for i, c in enumerate(ring)]
+    depths = (ref.h[k] - (inc.corners[ring] - ref.p) @ face) / (n @ face)
+    seen = np.c_[inc.corners[ring] + depths[:, None] * n, depths]
+    # a polygon is a list of (corner, edge that leaves it); an edge is (is it the incident box's, pair of corners)
+    polygon = [(seen[i], (True, frozenset((c, ring[(i + 1) % 4])))) for i, c in enumerate(ring)]
     for axis, end in (((k + 1) % 3, 0), ((k + 1) % 3, 1), ((k + 2) % 3, 0), ((k + 2) % 3, 1)):
         outward = ref.R[:, axis] * (1.0 if end else -1.0)
         along = 3 - k - axis
         edge = next(e for e in ref.edges(along) if all(c >> k & 1 == side and c >> axis & 1 == end for c in e))
-        polygon = _clip(polygon, outward, ref.p @ outward + ref.h[axis], (False, edge), thick)
+        polygon = _clip(polygon, np.append(outward, 0.0), ref.p @ outward + ref.h[axis], (False, edge), thick)
 
     found = []
-    for i, (p, leaving) in enumerate(polygon):
+    for i, (q, leaving) in enumerate(polygon):
         meeting = polygon[i - 1][1], leaving
-        depth = float(ref.h[k] - n @ (p - ref.p))
-        found.append((not (meeting[0][0] or meeting[1][0]), p, depth, meeting))
+        found.append((not (meeting[0][0] or meeting[1][0]), q[:3], float(q[3]), meeting))
     found.sort(key=lambda item: item[0])  # of points that coincide the first stays; corners of the reference face go last
     points, kept = [], []
     for _, p, depth, meeting in found:
-        flat = p - n * (n @ p)
-        if depth > -margin and all(np.linalg.norm(flat - other) > 2.0 * thick for other in kept):
-            kept.append(flat)
-            points.append((p + depth * n if ref_is_a else p, depth, _feature(meeting, ref_is_a)))
-    return n, points
+        if depth > -margin and all(np.linalg.norm(p - other) > 2.0 * thick for other in kept):
+            kept.append(p)
+            points.append((p if ref_is_a else p - depth * n, depth, _feature(meeting, ref_is_a)))
+    return points
 
 
 def _clip(polygon, outward: np.ndarray, offset: float, side, thick: float):

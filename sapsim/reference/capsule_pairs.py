@@ -18,6 +18,7 @@ MIN_OVERLAP, SIDEWAYS, ALONG = 0.01, 0.01, 0.05  # in r_A + r_B: when two capsul
 MAX_SINE = 0.1
 BESIDE, SAME = 0.01, 0.01  # in r: how far beside a box's face a point may lie; how near two points are one
 CORNER = 1.0e-4  # in r: how much shallower than the nearest points both ends are at a corner
+EXACT, ABOVE = 1.0e-10, 1.0e-5  # in r: that of shapes that are apart, and how far sideways their witnesses may part
 MIN_SINE_OF_EDGE = 1.0e-6
 
 
@@ -117,7 +118,10 @@ def _along_each_other(a, b, c_a, c_b, at_an_end: bool, u, v, nhat, r_a: float, r
 
 
 def box_capsule(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
-    """Up to two points on the face that the normal points out of, where the segment's shadow along the normal ends on it."""
+    """Up to two points on the face that the normal points out of, where the segment's shadow along the normal ends on it.
+
+    Apart, the nearest points too where these are others.
+    """
     h, r, l = 0.5 * np.array(params_a), params_b[0], 0.5 * params_b[1]
     segment = (_ends(params_b, X_WB) - X_WA.p) @ X_WA.R  # in the box's frame
     q, x = _nearest_on_box(segment, h)
@@ -134,11 +138,17 @@ def box_capsule(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: fl
     ends = _over_face(segment, n, h, BESIDE * r) or []
     found = [(q_end, float(r - n @ (x_end - q_end)), feature) for feature, (x_end, q_end) in enumerate(ends)]
     found.sort(key=lambda point: -point[1])  # the deeper first
-    at_corner = not found or found[0][1] < depth - CORNER * r
+    at_corner = not found or found[0][1] < depth - (EXACT if depth < 0.0 else CORNER) * r
+    third = []
+    if depth < 0.0 and not at_corner:
+        across = np.cross(n, X_WA.R.T @ X_WB.R[:, 2])
+        third = [nearest] * bool(abs(across @ (ends[found[0][2]][0] - found[0][0])) > ABOVE * r)
     found[:1] = [nearest if at_corner else (found[0][0], depth, found[0][2])]
     if len(found) == 2 and np.linalg.norm(found[1][0] - found[0][0]) <= SAME * r:
         alike = found[0][1] - found[1][1] <= SAME * r
-        found = [(found[0][0], found[0][1], 2 if alike else found[0][2])]
+        found = third or [(found[0][0], found[0][1], 2 if alike else found[0][2])]
+    elif third:
+        found += third
     return X_WA.R @ n, _keep([(X_WA.point(q_end), d, feature) for q_end, d, feature in found], margin)
 
 

@@ -80,7 +80,7 @@ def widths(a: Solid, b: Solid, n: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _kernel(name: str, precision: str):
+def convex_kernel(name: str, precision: str):
     R = real(precision)
     PointBuffer, shared = point_buffer(precision), make_convexity(R)
     Solid_t, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
@@ -151,7 +151,7 @@ def run(cases, precision: str = "float64", margin: float = 0.0, name: str = "con
         to([[s.p for s in c] for c in cases], R.vec3), to([[s.R for s in c] for c in cases], R.mat33), R.t(margin),
         device_hulls(arrays, R, n), scratch, out,
     ]  # fmt: skip
-    wp.launch(_kernel(name, precision), dim=n, inputs=inputs, outputs=[count, nhat], device="cpu")
+    wp.launch(convex_kernel(name, precision), dim=n, inputs=inputs, outputs=[count, nhat], device="cpu")
     p, depth, feature, normals = out.p.numpy(), out.depth.numpy(), out.feature.numpy(), nhat.numpy()
     results = []
     for i, k in enumerate(count.numpy()):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 
 def make_axes(R) -> SimpleNamespace:
-    """Device functions pick(v, k), column(M, k), along_axis(k, s), after(k), signed(bit)."""
+    """Device functions pick(v, k), column(M, k), along_axis(k, s), after(k), signed(bit), largest(v)."""
     import warp as wp
 
     real, vec3, mat33 = R.t, R.vec3, R.mat33
@@ -35,4 +35,14 @@ def make_axes(R) -> SimpleNamespace:
     def signed(bit: int) -> real:
         return wp.where(bit == 1, real(1.0), real(-1.0))
 
-    return SimpleNamespace(pick=pick, column=column, along_axis=along_axis, after=after, signed=signed)
+    @wp.func
+    def largest(v: vec3) -> int:
+        """The axis along which v reaches farthest, the lowest of equal ones."""
+        k = wp.int32(0)
+        if wp.abs(v[1]) > wp.abs(v[0]):
+            k = 1
+        if wp.abs(v[2]) > wp.abs(pick(v, k)):
+            k = 2
+        return k
+
+    return SimpleNamespace(pick=pick, column=column, along_axis=along_axis, after=after, signed=signed, largest=largest)

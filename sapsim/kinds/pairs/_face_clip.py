@@ -6,8 +6,10 @@ In the coordinates (u, v, depth) of the reference face the incident face is a pa
     vertices of the parallelogram inside the rectangle, crossings of its edges with the rectangle's sides,
     corners of the rectangle inside the parallelogram,
 
-each with the depth of the incident face there.  Sides are thick: what lies beyond one by less than `thick` counts as
-inside, and points nearer than twice that are one, so that faces aligned but for rounding give four points.
+each with the depth of the incident face there.  All is seen along the contact's normal, which may lean against the face's:
+points of the incident face are moved along it to the reference face's plane.  Sides are thick: what lies beyond one by less
+than `thick` counts as inside, and points nearer than twice that are one, so that faces aligned but for rounding give four
+points.
 """
 
 from types import SimpleNamespace
@@ -32,7 +34,6 @@ def make_face_clip(R, PointBuffer) -> SimpleNamespace:
         of the sides [m]; the rest: axes and sides (0 negative, 1 positive) of the two faces, for the names of features.
         """
 
-        nhat_AB_W: vec3
         o_W: vec3
         M_W: mat33
         h_u: real
@@ -51,10 +52,18 @@ def make_face_clip(R, PointBuffer) -> SimpleNamespace:
         reference_is_a: bool
 
     @wp.func
+    def seen(q: vec3, lean: vec3) -> vec3:
+        """(u, v, depth) along the normal of a point with the depth q[2] along the face's; lean is that normal over its part
+        across the face."""
+        return vec3(q[0] + q[2] * lean[0], q[1] + q[2] * lean[1], q[2] * lean[2])
+
+    @wp.func
     def make_face(
-        k: int, h_r: vec3, p_r: vec3, R_r: mat33, h_i: vec3, R_ri: mat33, t: vec3, margin: real, thick: real, is_a: bool
-    ) -> Face:
-        """The face of axis k of the box h_r, p_r, R_r, towards the box h_i whose placement in its frame is R_ri, t."""
+        k: int, n_r: vec3, h_r: vec3, p_r: vec3, R_r: mat33, h_i: vec3, R_ri: mat33, t: vec3, margin: real, thick: real,
+        is_a: bool,
+    ) -> Face:  # fmt: skip
+        """The face of axis k of the box h_r, p_r, R_r, towards the box h_i whose placement in its frame is R_ri, t; the normal
+        n_r from one to the other, in that frame too."""
         f = Face()
         f.margin = margin
         f.thick = thick
@@ -62,13 +71,12 @@ def make_face_clip(R, PointBuffer) -> SimpleNamespace:
         u = after(k)
         v = after(u)
         f.axis = k
-        f.side = wp.where(pick(t, k) < real(0.0), 0, 1)
+        f.side = wp.where(pick(n_r, k) < real(0.0), 0, 1)
         sign = signed(f.side)
         f.h_u = pick(h_r, u)
         f.h_v = pick(h_r, v)
-        n_W = sign * column(R_r, k)
-        f.nhat_AB_W = wp.where(is_a, real(1.0), real(-1.0)) * n_W
-        f.o_W = p_r + pick(h_r, k) * n_W
+        n_W = R_r * n_r
+        f.o_W = p_r + sign * pick(h_r, k) * column(R_r, k)
         # the witness on A lies on the reference face, or a depth below it on the incident face
         f.M_W = wp.matrix_from_cols(column(R_r, u), column(R_r, v), wp.where(is_a, real(0.0), real(-1.0)) * n_W)
         n_i = sign * column(wp.transpose(R_ri), k)
@@ -85,9 +93,10 @@ def make_face_clip(R, PointBuffer) -> SimpleNamespace:
         f.half_2 = pick(h_i, c)
         centre = t + signed(f.inc_side) * pick(h_i, a) * column(R_ri, a)
         e_1, e_2 = f.half_1 * column(R_ri, b), f.half_2 * column(R_ri, c)
-        f.centre = vec3(pick(centre, u), pick(centre, v), pick(h_r, k) - sign * pick(centre, k))
-        f.e_1 = vec3(pick(e_1, u), pick(e_1, v), -sign * pick(e_1, k))
-        f.e_2 = vec3(pick(e_2, u), pick(e_2, v), -sign * pick(e_2, k))
+        lean = vec3(pick(n_r, u), pick(n_r, v), real(1.0)) / (sign * pick(n_r, k))
+        f.centre = seen(vec3(pick(centre, u), pick(centre, v), pick(h_r, k) - sign * pick(centre, k)), lean)
+        f.e_1 = seen(vec3(pick(e_1, u), pick(e_1, v), -sign * pick(e_1, k)), lean)
+        f.e_2 = seen(vec3(pick(e_2, u), pick(e_2, v), -sign * pick(e_2, k)), lean)
         return f
 
     @wp.func

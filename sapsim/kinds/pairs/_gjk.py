@@ -2,7 +2,8 @@
 
 v is the point of a simplex in the Minkowski difference C (kinds/convexity.py) nearest to the origin; |v| bounds the distance
 from above and -h(n), n = -v / |v|, from below.  It ends where the bounds meet to rounding, where a support point repeats or v
-gets no shorter, and where the lower bound exceeds `reach`.
+has got no shorter a few times, and where the lower bound exceeds `reach`.  The v whose bounds are nearest to each other counts,
+or, where no bounds have met, its n and the shortest v.
 """
 
 from functools import cache
@@ -12,6 +13,7 @@ from sapsim.kinds.convexity import make_convexity
 from sapsim.kinds.pairs._simplex import make_simplex
 
 APART, OVERLAP, FAR = 0, 1, 2
+STALLED = 6  # how often v may get no shorter
 
 
 @cache
@@ -22,6 +24,8 @@ def make_gjk(R) -> SimpleNamespace:
     real, vec3, vec4 = R.t, R.vec3, R.vec4
     eps = R.eps
     max_iterations = 100
+    # of the larger size: where cores are nearer, bounds may not meet; bounds no farther apart than `tight` count as one
+    near, tight = (1.0e-3, 2.0e-10) if R.name == "float64" else (1.0e-2, 1.0e-6)
     shared = make_convexity(R)
     Solid, Hulls, support = shared.Solid, shared.Hulls, shared.support
     simplex = make_simplex(R)
@@ -44,14 +48,15 @@ def make_gjk(R) -> SimpleNamespace:
 
     @wp.struct
     class Nearest:
-        """state: APART, OVERLAP (or nearer than rounding tells), FAR (beyond reach); n from A to B; the witness on A's core.
-        The distance is that of the witnesses, and along n it is less by `gap`."""
+        """state: APART, OVERLAP (or nearer than rounding tells), FAR (beyond reach); n from A to B; the distance, and by how
+        much that along n is less; the witness on A's core, and v from the one on B's to it."""
 
         state: int
         distance: real
         gap: real
         n: vec3
         p_A: vec3
+        v: vec3
 
     @wp.func
     def add(s: Simplex, w: vec3, a: vec3) -> Simplex:
@@ -120,51 +125,68 @@ def make_gjk(R) -> SimpleNamespace:
         return s.weight[0] * s.w_0 + s.weight[1] * s.w_1 + s.weight[2] * s.w_2 + s.weight[3] * s.w_3
 
     @wp.func
+    def point_of_a(s: Simplex) -> vec3:
+        return s.weight[0] * s.a_0 + s.weight[1] * s.a_1 + s.weight[2] * s.a_2 + s.weight[3] * s.a_3
+
+    @wp.func
     def gjk(a: Solid, b: Solid, t: vec3, start: vec3, reach: real, tiny: real, hulls: Hulls, w: int) -> Nearest:
         """Cores of A and B, B's origin at t from A's; `start` a first guess of n; nearer than `tiny` counts as overlapping."""
         out = Nearest()
         s = Simplex()
         n = start
-        v = vec3(real(0.0), real(0.0), real(0.0))
+        v = vec3()
         length = real(0.0)
         close = real(4.0 * eps) * (wp.length(t) + a.radius + b.radius)
         out.state = wp.static(APART)
-        most = real(-1.0e30)
-        out.n = n
+        out.gap = real(1.0e30)
+        stalled = wp.int32(0)
         going = wp.int32(0)
         while going < wp.static(max_iterations):
             p_A = support(a, hulls, w, n)
             c = p_A - t - support(b, hulls, w, -n)
             bound = -wp.dot(n, c)
-            if bound > most:
-                most = bound
-                out.n = n
             if bound > reach:
                 out.state = wp.static(FAR)
-                length = bound
+                out.distance = bound
+                out.n = n
                 break
-            if s.count > 0 and (length - bound <= close or has(s, c)):
-                break
+            if s.count > 0:
+                if length - bound < out.gap:
+                    out.n = n
+                    out.distance = length
+                    out.gap = length - bound
+                    out.p_A = point_of_a(s)
+                    out.v = v
+                if length - bound <= close or has(s, c):
+                    break
             grown = add(s, c, p_A)
             grown.weight = weigh(grown)
+            v_new = nearest_point(grown)
             if grown.count == 4 and wp.min(grown.weight) > real(0.0):
                 out.state = wp.static(OVERLAP)
+                out.p_A = point_of_a(grown)
+                out.v = v_new
                 break
-            u = nearest_point(grown)
-            shorter = wp.length(u)
-            if s.count > 0 and shorter >= length:
+            # near its end |v| gets shorter by less than rounding while its direction still gets better: by the square
+            stalled += wp.where(s.count > 0 and wp.length(v_new) >= length, 1, 0)
+            if stalled > wp.static(STALLED) or (s.count > 0 and wp.length(v_new) > length + close):
                 break
             s = reduce(grown)
-            v = u
-            length = shorter
+            v = v_new
+            length = wp.length(v)
             if length <= tiny:
                 out.state = wp.static(OVERLAP)
+                out.p_A = point_of_a(s)
+                out.v = v
                 break
             n = -v / length
             going += 1
-        out.distance = length
-        out.gap = length - most
-        out.p_A = s.weight[0] * s.a_0 + s.weight[1] * s.a_1 + s.weight[2] * s.a_2 + s.weight[3] * s.a_3
+        if out.state == wp.static(APART) and out.gap > real(tight) * wp.max(a.radius, b.radius):
+            if length <= real(near) * wp.max(a.radius, b.radius):
+                out.gap += length - out.distance
+                out.distance = length
+                out.p_A = point_of_a(s)
+                out.v = v
         return out
 
-    return SimpleNamespace(Nearest=Nearest, gjk=gjk)
+    return SimpleNamespace(Nearest=Nearest, gjk=gjk, near=near, tight=tight)

@@ -78,43 +78,47 @@ def make_lines(R) -> SimpleNamespace:
     @wp.func
     def meet(
         a: Face, rounding_a: real, b: Face, rounding_b: real, offset: real, limits: Limits, scratch: Scratch, row: wp.vec2i
-    ) -> int:
+    ):
         """Points at the two ends of the lines' overlap where both lie across n, but for ends that are too shallow; none where
-        they part too far.  Up to `offset` they count as if they did not part."""
+        they part too far.  Up to `offset` they count as if they did not part.  How many, and how far they part."""
         k_a, k_b = facing_edge(a, scratch, row), facing_edge(b, scratch, row)
         if k_a < 0 or k_b < 0:
-            return 0
+            return 0, real(0.0)
         a_0, a_1 = corner(scratch, row, a, k_a), corner(scratch, row, a, after(a, k_a))
         b_0, b_1 = corner(scratch, row, b, k_b), corner(scratch, row, b, after(b, k_b))
         e, d = a_1 - a_0, b_1 - b_0
         length = wp.sqrt(e[0] * e[0] + e[1] * e[1])
         across = wp.sqrt(d[0] * d[0] + d[1] * d[1])
         if wp.abs(e[2]) > real(ALIKE) * length or wp.abs(d[2]) > real(ALIKE) * across:
-            return 0
+            return 0, real(0.0)
         if length == real(0.0) or across == real(0.0):
-            return 0
+            return 0, real(0.0)
         x, y = e[0] / length, e[1] / length
         along = d[0] * x + d[1] * y
         if wp.abs(along) < real(0.9) * across:
-            return 0
+            return 0, real(0.0)
         s_0 = (b_0[0] - a_0[0]) * x + (b_0[1] - a_0[1]) * y
         s_1 = s_0 + along
         low = wp.max(real(0.0), wp.min(s_0, s_1))
         high = wp.min(length, wp.max(s_0, s_1))
         if high - low <= real(4.0) * limits.thick:
-            return 0
+            return 0, real(0.0)
         found = wp.int32(0)
+        apart = real(0.0)
+        side = vec3(y, -x, real(0.0))
         for end in range(2):
             s = wp.where(end == 0, low, high)
             r = (s - s_0) / along
             rho_a = curvature(a, k_a, s / length, scratch, row) + rounding_a
             rho_b = curvature(b, k_b, r, scratch, row) + rounding_b
-            p, depth = sideways(a_0 + (s / length) * e, b_0 + r * d, vec3(y, -x, real(0.0)), rho_a, rho_b, offset)
+            p_a, p_b = a_0 + (s / length) * e, b_0 + r * d
+            apart = wp.max(apart, wp.abs(wp.dot(p_b - p_a, side)))
+            p, depth = sideways(p_a, p_b, side, rho_a, rho_b, offset)
             if depth == real(APART):
-                return 0
+                return 0, real(0.0)
             own = end_name(a, k_a, s >= length, s <= real(0.0), scratch, row)
             other = end_name(b, k_b, r >= real(1.0), r <= real(0.0), scratch, row)
             found = add(p, depth, wp.static(NAMES) * own + other, limits, scratch, row, found)
-        return found
+        return found, apart
 
     return SimpleNamespace(meet=meet, facing_edge=facing_edge)

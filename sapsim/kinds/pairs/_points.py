@@ -19,6 +19,7 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
     real, vec3, mat33 = R.t, R.vec3, R.mat33
     eps = R.eps
     double = R.name == "float64"
+    same = 1.0e-10 if double else 1.0e-6  # of the smaller: depths that are as near to each other count as one
     shared = make_convexity(R)
     Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
     rounding, face = shared.rounding, shared.face
@@ -38,8 +39,9 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
     @wp.func
     def find_points(
         a: Solid, b: Solid, t: vec3, M: mat33, limits: Limits, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
-    ) -> int:
-        """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n."""
+    ):
+        """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n: how
+        many, and how far across n their two witnesses part at most."""
         n = vec3(M[2, 0], M[2, 1], M[2, 2])
         count_a, normal_a = face(a, hulls, w, n, scratch, row, 0)
         count_b, normal_b = face(b, hulls, w, -n, scratch, row, 1)
@@ -49,14 +51,18 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
         f_b = place(scratch, row, 1, count_b, normal_b, M, b.R_WG, p_b)
         if wp.max(f_a.square, f_b.square) >= real(SQUARE):
             if f_a.square >= f_b.square:
-                return clip(f_a, f_b, limits, scratch, row)
-            return clip(f_b, f_a, limits, scratch, row)
+                return clip(f_a, f_b, limits, scratch, row), zero
+            return clip(f_b, f_a, limits, scratch, row), zero
         return meet(f_a, rounding(a), f_b, rounding(b), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
 
     @wp.func
-    def add_nearest(p_W: vec3, depth: real, count: int, out: PointBuffer, w: int, base: int, tolerance: real) -> int:
-        """The deepest point gets the depth that was found.  Where none is as deep but for `tolerance`, the nearest points are
-        one more, in the place of the shallowest where all are taken."""
+    def add_nearest(
+        p_W: vec3, n: vec3, depth: real, exact: bool, count: int, out: PointBuffer, w: int, base: int, near_by: real,
+        tolerance: real,
+    ) -> int:  # fmt: skip
+        """The deepest point gets the depth that was found; the nearest points are one more where none is as deep but for
+        `tolerance`, in the place of the shallowest where all are taken.  Apart, a point that is `near_by` is moved there
+        instead, and they are one more where the others are not `exact`, so that the gap is that of two witnesses."""
         shallowest = wp.int32(0)
         deepest = wp.int32(0)
         for k in range(1, count):
@@ -64,14 +70,22 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
                 deepest = k
             if out.depth[w, base + k] < out.depth[w, base + shallowest]:
                 shallowest = k
-        if count > 0 and out.depth[w, base + deepest] >= depth - tolerance:
-            out.depth[w, base + deepest] = depth
-            return count
         to = wp.where(count < wp.static(POINTS), count, shallowest)
+        added = wp.int32(1)
+        if depth < real(0.0):
+            for k in range(count):
+                if wp.length(wp.cross(n, out.p[w, base + k] - p_W)) <= near_by and added == 1:
+                    to = k
+                    added = 0
+        if added == 1 and count > 0 and (depth >= real(0.0) or exact):
+            if out.depth[w, base + deepest] >= depth - tolerance:
+                out.depth[w, base + deepest] = depth
+                return count
         out.p[w, base + to] = p_W
         out.depth[w, base + to] = depth
-        out.feature[w, base + to] = 0
-        return wp.min(count + 1, wp.static(POINTS))
+        if added == 1:
+            out.feature[w, base + to] = 0
+        return wp.min(count + added, wp.static(POINTS))
 
     @wp.func
     def frame_of(a: Solid, n: vec3) -> mat33:
@@ -94,11 +108,14 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
         """Writes the points of shapes of a known normal n, depth, and nearest point p_A of A's surface from its origin, B's
         origin being at t from A's; how many."""
         smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
+        tie = real(16.0 * eps) * larger
         limits = limits_of(a, b, margin)
         M = frame_of(a, n)
-        points = find_points(a, b, t, M, limits, hulls, w, scratch, row)
+        points, across = find_points(a, b, t, M, limits, hulls, w, scratch, row)
         count = reduce(points, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
-        tolerance = real(1.0e-6 if double else 1.0e-5) * smaller + real(16.0 * eps) * larger
-        return add_nearest(p_WA + p_A, depth, count, out, w, base, tolerance)
+        tolerance = wp.where(depth < real(0.0), real(same) * smaller, real(1.0e-6 if double else 4.0e-5) * smaller) + tie
+        exact = across <= limits.thick
+        near_by = real(1.0e-4) * smaller
+        return add_nearest(p_WA + p_A, n, depth, exact, count, out, w, base, near_by, tolerance)
 
     return SimpleNamespace(frame_of=frame_of, limits_of=limits_of, write=write)

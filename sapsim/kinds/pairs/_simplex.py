@@ -3,6 +3,9 @@ for faster and more reliable distance queries between convex objects", 2017).
 
 Weights of a point, segment, triangle or tetrahedron are ratios of signed lengths, areas or volumes.  Where one is not
 positive, the point lies on the sides without that vertex, which are tried in turn; a degenerate simplex tries all its sides.
+
+Near the end the vertices of a curved shape stand in clusters: lengths of 1 beside 1e-4.  So areas and volumes are products with
+the shortest edge of a triangle, and of a long thin one the weight of its tip comes first and the other two share the rest.
 """
 
 from functools import cache
@@ -27,21 +30,51 @@ def make_simplex(R) -> SimpleNamespace:
         return vec4(real(1.0) - t, t, real(0.0), real(0.0))
 
     @wp.func
+    def tip(a: vec3, b: vec3, c: vec3) -> int:
+        """The vertex opposite to the shortest edge."""
+        ab, bc, ca = wp.length_sq(b - a), wp.length_sq(c - b), wp.length_sq(a - c)
+        if bc <= ab and bc <= ca:
+            return 0
+        return wp.where(ca <= ab, 1, 2)
+
+    @wp.func
+    def determinant(a: vec3, b: vec3, c: vec3) -> real:
+        """a . b x c"""
+        k = tip(a, b, c)
+        p_0 = wp.where(k == 0, a, wp.where(k == 1, b, c))
+        p_1 = wp.where(k == 0, b, wp.where(k == 1, c, a))
+        p_2 = wp.where(k == 0, c, wp.where(k == 1, a, b))
+        return wp.dot(p_0, wp.cross(p_1, p_2 - p_1))
+
+    @wp.func
+    def inside(a: vec3, b: vec3, c: vec3) -> vec3:
+        """Weights of the nearest point of the plane through a, b, c; zero where they are on a line but for rounding."""
+        k = tip(a, b, c)
+        p_0 = wp.where(k == 0, a, wp.where(k == 1, b, c))
+        p_1 = wp.where(k == 0, b, wp.where(k == 1, c, a))
+        p_2 = wp.where(k == 0, c, wp.where(k == 1, a, b))
+        side, base = p_0 - p_1, p_2 - p_1
+        n = wp.cross(base, side)
+        square = wp.dot(n, n)
+        if square <= real(flat * flat) * wp.dot(base, base) * wp.dot(side, side):
+            return vec3()
+        p = (wp.dot(p_0, n) / square) * n
+        l_0 = wp.dot(wp.cross(p_1 - p, base), n) / square
+        l_1 = wp.dot(wp.cross(p_2 - p, p_0 - p_2), n) / square
+        l_2 = real(1.0) - l_0 - l_1
+        if k == 0:
+            return vec3(l_0, l_1, l_2)
+        if k == 1:
+            return vec3(l_2, l_0, l_1)
+        return vec3(l_1, l_2, l_0)
+
+    @wp.func
     def triangle(a: vec3, b: vec3, c: vec3) -> vec4:
         zero = real(0.0)
-        ab, ac = b - a, c - a
-        n = wp.cross(ab, ac)
-        square = wp.dot(n, n)
-        l_a = real(0.0)
-        l_b = real(0.0)
-        l_c = real(0.0)
-        if square > real(flat * flat) * wp.dot(ab, ab) * wp.dot(ac, ac):
-            p = (wp.dot(a, n) / square) * n
-            l_a = wp.dot(wp.cross(b - p, c - p), n)
-            l_b = wp.dot(wp.cross(c - p, a - p), n)
-            l_c = wp.dot(wp.cross(a - p, b - p), n)
-            if l_a > zero and l_b > zero and l_c > zero:
-                return vec4(l_a, l_b, l_c, zero) / (l_a + l_b + l_c)
+        l = inside(a, b, c)
+        l_a, l_b, l_c = l[0], l[1], l[2]
+        if l_a > zero and l_b > zero and l_c > zero:
+            return vec4(l_a, l_b, l_c, zero)
         best = vec4(real(1.0), zero, zero, zero)
         least = real(-1.0)
         sides = wp.int32(3)
@@ -66,12 +99,14 @@ def make_simplex(R) -> SimpleNamespace:
     def tetrahedron(a: vec3, b: vec3, c: vec3, d: vec3) -> vec4:
         zero = real(0.0)
         ab, ac, ad = b - a, c - a, d - a
-        volume = wp.dot(ab, wp.cross(ac, ad))
-        sign = wp.where(volume < zero, real(-1.0), real(1.0))
-        l_a = sign * wp.dot(b, wp.cross(c, d))
-        l_b = -sign * wp.dot(a, wp.cross(ac, ad))
-        l_c = -sign * wp.dot(ab, wp.cross(a, ad))
-        l_d = -sign * wp.dot(ab, wp.cross(ac, a))
+        l_a, l_b = determinant(b, c, d), -determinant(a, c, d)
+        l_c, l_d = determinant(a, b, d), -determinant(a, b, c)
+        volume = l_a + l_b + l_c + l_d
+        if volume < zero:
+            l_a = -l_a
+            l_b = -l_b
+            l_c = -l_c
+            l_d = -l_d
         if wp.abs(volume) <= real(flat) * wp.length(ab) * wp.length(ac) * wp.length(ad):
             l_a = real(0.0)
             l_b = real(0.0)

@@ -10,13 +10,17 @@ box is called A (unless the centres coincide too).
     faces of the first   overlap_i  = h_1i + sum_j |R_ij| h_2j - |t_i|          second: the same with R^T
     edges e_i x r_j      overlap_ij = (support of 1 + support of 2 - |t . (e_i x r_j)|) / |e_i x r_j|
 
-The least overlap is the depth; an axis with overlap <= -margin separates and ends the test.  An edge axis counts where
-the edges make an angle of at least 1e-6 (float32: 1e-3), and it wins only if its overlap is 5 % less than the best
-face's and its direction differs from that face's normal by more than 2.6 degrees: closer than that, the clipped face
-holds the crossing of the edges among its points.  Between the boxes the first's face is preferred, by 1e-3 of the
-smallest half length where the two faces are parallel; within a box the lowest axis, to rounding.  Where the boxes are
-apart but within the margin, the axis of least overlap stands for the direction of the distance; boxes that pass each
-other corner by corner within the margin may then have no point.
+The least overlap is the depth and its axis the normal; an axis with overlap <= -margin separates and ends the test.  An edge
+axis counts where the edges make an angle of at least 1e-6 (float32: 1e-3).  Of overlaps that are equal but for rounding a face
+comes before edges, the first box's face before the second's, and within a box the lowest axis.
+
+Boxes that are apart but within the margin: the distance, and its direction, of the nearest features (_box_distance.py), which
+the axis of least overlap only bounds from below.
+
+**Points.**  Where a face lies across the normal to 2.6 degrees it is the reference, the first box's where both boxes have one.
+The other box's face is clipped to it, both seen along the normal, so the crossings of edges are among the points.  Else two
+edges meet in one point.  Where the points of faces lack the deepest, or boxes are apart, the nearest points are one more, in
+the place of a point of the same name or nearer than 1e-4 of the smallest half length.
 
 **Features.**  A point is named by the two features that meet in it: corner of A (0..7), corner of B (8 + 0..7), or edge
 of A and edge of B (16 + 12 edge_A + edge_B).  Corner: bit i is set where coordinate i is positive.  Edge along axis i:
@@ -26,7 +30,10 @@ crossing found by clipping has the name it has as an edge contact.
 
 from sapsim.kinds.base import PairKind
 from sapsim.kinds.pairs._axes import make_axes
+from sapsim.kinds.pairs._box_distance import make_box_distance
 from sapsim.kinds.pairs._face_clip import make_face_clip
+
+SQUARE = 0.999  # cosine between the normal and a face's from which on the face lies across it: 2.6 degrees
 
 
 def make(R, PointBuffer):
@@ -37,9 +44,11 @@ def make(R, PointBuffer):
     eps = R.eps
     min_sine_squared = max(1.0e-12, 8.0 * R.eps)  # of two edges; below it the direction of their product is rounding
     axes = make_axes(R)
-    pick, column, along_axis, after, signed = axes.pick, axes.column, axes.along_axis, axes.after, axes.signed
+    pick, along_axis, largest = axes.pick, axes.along_axis, axes.largest
     faces = make_face_clip(R, PointBuffer)
     make_face, clip = faces.make_face, faces.clip
+    near = make_box_distance(R)
+    Nearest, edge_normal, edge_points, distance = near.Nearest, near.edge_normal, near.edge_points, near.distance
 
     @wp.func
     def is_first(size_a: vec3, size_b: vec3, p_AB_W: vec3) -> bool:
@@ -97,60 +106,76 @@ def make(R, PointBuffer):
         return best, pair
 
     @wp.func
-    def edge_normal(R_12: mat33, t: vec3, pair: int) -> vec3:
-        """Unit vector along e_i x r_j that points from the first box to the second, in the first's frame."""
-        n = wp.normalize(wp.cross(along_axis(pair // 3, real(1.0)), column(R_12, pair % 3)))
-        return wp.where(wp.dot(n, t) < real(0.0), -n, n)
+    def facing(k: int, t: vec3) -> vec3:
+        """The outward normal of the face of axis k that is turned towards t."""
+        return along_axis(k, wp.where(pick(t, k) < real(0.0), real(-1.0), real(1.0)))
 
     @wp.func
-    def choose(
-        R_12: mat33, t: vec3, overlap_1: vec3, overlap_2: vec3, edge_overlap: real, pair: int, smallest: real, tie: real
+    def least_axis(
+        R_12: mat33, t_1: vec3, t_2: vec3, overlap_1: vec3, overlap_2: vec3, edge_overlap: real, pair: int, tie: real
     ):
-        """The contact (0 .. 2 face of the first box, 3 .. 5 of the second, 6 edges) and the least overlap of faces."""
+        """The normal in the first box's frame, the overlap along it, and whether edges gave it."""
         k_1, k_2 = least(overlap_1, tie), least(overlap_2, tie)
-        normal_2 = column(R_12, k_2)
-        choice = k_1
-        overlap = pick(overlap_1, k_1)
-        normal = along_axis(k_1, real(1.0))
-        band = tie
-        if wp.abs(pick(normal_2, k_1)) > real(0.999):
-            band += real(1.0e-3) * smallest
-        if pick(overlap_2, k_2) < overlap - band:
-            choice = 3 + k_2
-            overlap = pick(overlap_2, k_2)
-            normal = normal_2
-        if pair >= 0 and edge_overlap < overlap - real(0.05) * wp.abs(overlap) - tie:
-            if wp.abs(wp.dot(edge_normal(R_12, t, pair), normal)) < real(0.999):
-                choice = 6
-        return choice, overlap
+        n = facing(k_1, t_1)
+        depth = pick(overlap_1, k_1)
+        if pick(overlap_2, k_2) < depth - tie:
+            n = R_12 * facing(k_2, t_2)
+            depth = pick(overlap_2, k_2)
+        if pair >= 0 and edge_overlap < depth - tie:
+            return edge_normal(R_12, t_1, pair), edge_overlap, True
+        return n, depth, False
 
     @wp.func
-    def support_edge(n: vec3, i: int):
-        """The edge along axis i that reaches farthest along n (box's frame): its number, and its middle over h."""
-        bit_0, bit_1, bit_2 = wp.int32(n[0] >= real(0.0)), wp.int32(n[1] >= real(0.0)), wp.int32(n[2] >= real(0.0))
-        middle = vec3(signed(bit_0), signed(bit_1), signed(bit_2))
-        u = after(i)
-        bit_u, bit_v = wp.int32(pick(n, u) >= real(0.0)), wp.int32(pick(n, after(u)) >= real(0.0))
-        return 4 * i + bit_u + 2 * bit_v, middle - along_axis(i, pick(middle, i))
+    def face_points(
+        n: vec3, h_1: vec3, p_1: vec3, R_1: mat33, h_2: vec3, p_2: vec3, R_2: mat33, R_12: mat33, t_1: vec3, margin: real,
+        thick: real, a_first: bool, out: PointBuffer, w: int, base: int,
+    ) -> int:  # fmt: skip
+        """The points of a face that lies across n (first box's frame) and the other box's; how many, 0 where none does."""
+        R_21 = wp.transpose(R_12)
+        n_2 = -(R_21 * n)
+        k_1, k_2 = largest(n), largest(n_2)
+        if wp.abs(pick(n, k_1)) >= real(SQUARE):
+            f = make_face(k_1, n, h_1, p_1, R_1, h_2, R_12, t_1, margin, thick, a_first)
+            return clip(f, out, w, base)
+        if wp.abs(pick(n_2, k_2)) >= real(SQUARE):
+            f = make_face(k_2, n_2, h_2, p_2, R_2, h_1, R_21, -(R_21 * t_1), margin, thick, not a_first)
+            return clip(f, out, w, base)
+        return 0
 
     @wp.func
-    def edge_point(n: vec3, R_12: mat33, t: vec3, h_1: vec3, h_2: vec3, pair: int, a_first: bool):
-        """The point of A's supporting edge nearest to the line of B's, in the first box's frame, and its name."""
-        i, j = pair // 3, pair % 3
-        edge_1, middle_1 = support_edge(n, i)
-        edge_2, middle_2 = support_edge(-(wp.transpose(R_12) * n), j)
-        m_1 = wp.cw_mul(middle_1, h_1)
-        m_2 = t + R_12 * wp.cw_mul(middle_2, h_2)
-        d = m_2 - m_1
-        r_j = column(R_12, j)
-        cosine = pick(r_j, i)
-        along_1, along_2 = pick(d, i), wp.dot(d, r_j)
-        sine_squared = wp.length_sq(r_j - along_axis(i, cosine))
-        if a_first:
-            s = wp.clamp((along_1 - cosine * along_2) / sine_squared, -pick(h_1, i), pick(h_1, i))
-            return m_1 + along_axis(i, s), 16 + 12 * edge_1 + edge_2
-        s = wp.clamp((cosine * along_1 - along_2) / sine_squared, -pick(h_2, j), pick(h_2, j))
-        return m_2 + s * r_j, 16 + 12 * edge_2 + edge_1
+    def add_nearest(
+        p_W: vec3, n_W: vec3, depth: real, feature: int, count: int, near_by: real, out: PointBuffer, w: int, base: int
+    ) -> int:
+        """The nearest points in the place of one of the same name or near them, else one more, in that of the shallowest where
+        all eight are taken; the new number of points."""
+        shallowest = wp.int32(0)
+        to = wp.int32(-1)
+        for k in range(count):
+            if out.depth[w, base + k] < out.depth[w, base + shallowest]:
+                shallowest = k
+            if out.feature[w, base + k] == feature:
+                to = k
+        for k in range(count):
+            if to < 0 and wp.length(wp.cross(n_W, out.p[w, base + k] - p_W)) <= near_by:
+                to = k
+        if to < 0:
+            to = wp.where(count < 8, count, shallowest)
+            out.feature[w, base + to] = feature
+        out.p[w, base + to] = p_W
+        out.depth[w, base + to] = depth
+        return wp.max(count, to + 1)
+
+    @wp.func
+    def deepen(depth: real, tolerance: real, count: int, out: PointBuffer, w: int, base: int) -> bool:
+        """Whether a point is as deep, but for `tolerance`; the deepest is made so to rounding."""
+        deepest = wp.int32(0)
+        for k in range(1, count):
+            if out.depth[w, base + k] > out.depth[w, base + deepest]:
+                deepest = k
+        if count > 0 and out.depth[w, base + deepest] >= depth - tolerance:
+            out.depth[w, base + deepest] = wp.max(out.depth[w, base + deepest], depth)
+            return True
+        return False
 
     @wp.func
     def collide(
@@ -182,24 +207,31 @@ def make(R, PointBuffer):
         if pair == -2:
             return 0, none
 
-        count = wp.int32(0)
-        choice, face_overlap = choose(R_12, t_1, overlap_1, overlap_2, edge_overlap, pair, smallest, tie)
-        if choice < 6:
-            thick = real(1.0e-6) * smallest + real(4.0) * tie
-            if choice < 3:
-                f = make_face(choice, h_1, p_1, R_1, h_2, R_12, t_1, margin, thick, a_first)
-            else:
-                f = make_face(choice - 3, h_2, p_2, R_2, h_1, R_21, -t_2, margin, thick, not a_first)
-            count = clip(f, out, w, base)
+        n, depth, edges = least_axis(R_12, t_1, t_2, overlap_1, overlap_2, edge_overlap, pair, tie)
+        met = Nearest()
+        apart = depth < real(0.0)
+        if apart:
+            met = distance(R_12, t_1, h_1, h_2, a_first, tie)
+            if met.distance >= margin:
+                return 0, none
+            if met.distance > tie:
+                n = met.n
+                depth = -met.distance
+        thick = real(1.0e-6) * smallest + real(4.0) * tie
+        count = face_points(n, h_1, p_1, R_1, h_2, p_2, R_2, R_12, t_1, margin, thick, a_first, out, w, base)
+        if not apart and deepen(depth, thick, count, out, w, base):
+            return count, wp.where(a_first, real(1.0), real(-1.0)) * (R_1 * n)
+        if not apart:
             # no point is left where rounding decides, or where face and edges are as good as each other
-            if count > 0 or pair < 0 or edge_overlap > face_overlap + tie:
-                return count, f.nhat_AB_W
-        n = edge_normal(R_12, t_1, pair)
-        p, feature = edge_point(n, R_12, t_1, h_1, h_2, pair, a_first)
-        out.p[w, base] = p_1 + R_1 * p
-        out.depth[w, base] = edge_overlap
-        out.feature[w, base] = feature
-        return 1, wp.where(a_first, real(1.0), real(-1.0)) * (R_1 * n)
+            if pair < 0 or not (edges or (count == 0 and edge_overlap <= depth + tie)):
+                return count, wp.where(a_first, real(1.0), real(-1.0)) * (R_1 * n)
+            n = edge_normal(R_12, t_1, pair)
+            depth = edge_overlap
+            met = edge_points(n, R_12, t_1, h_1, h_2, pair, a_first)
+        n_W = R_1 * n
+        p_W = p_1 + R_1 * wp.where(a_first, met.x_1, met.x_2)
+        count = add_nearest(p_W, n_W, depth, met.feature, count, real(1.0e-4) * smallest, out, w, base)
+        return count, wp.where(a_first, real(1.0), real(-1.0)) * n_W
 
     return collide
 

@@ -24,8 +24,11 @@ end is shallower; where it lies along an edge or a face, both ends count, and 1 
 Points nearer than 1 % of r are one, the deeper.  The witness on the capsule, p - depth nhat, lies inside it where it is
 tilted against the face.
 
-feature = 0, 1 for the point at t_0, t_1: towards the negative, the positive end of the capsule; 2 at a corner, and for one
-point made of two that are equally deep to 1 % of r.
+**Apart.**  There (depth < 0) the gap is that of two witnesses: the ends are compared with the nearest points to rounding, not
+1e-4 r, and where the deeper end is beside the face or edge, not above it, the nearest points are a third contact point.
+
+feature = 0, 1 for the point at t_0, t_1: towards the negative, the positive end of the capsule; 2 at a corner, for one
+point made of two that are equally deep to 1 % of r, and for the third.
 """
 
 from sapsim.kinds.base import PairKind
@@ -42,6 +45,7 @@ def make(R, PointBuffer):
 
     real, vec3, mat33 = R.t, R.vec3, R.mat33
     touching = 16.0 * R.eps
+    exact, above = (1.0e-10, 1.0e-5) if R.name == "float64" else (1.0e-6, 1.0e-3)  # in r, of depths, and sideways: the root
     min_sine_squared = max(1.0e-12, 8.0 * R.eps)  # of u and an edge; below it the direction of their product is rounding
     axes = make_axes(R)
     pick, along_axis, after = axes.pick, axes.along_axis, axes.after
@@ -150,13 +154,17 @@ def make(R, PointBuffer):
         q_0, q_1 = q, q
         depth_0, depth_1 = depth, depth
         name_0, name_1 = wp.int32(2), wp.int32(2)
+        third = wp.int32(0)
         if t_0 <= t_1:
             q_0 = wp.min(wp.max(y_0 + t_0 * slope, -h), h)
             q_1 = wp.min(wp.max(y_0 + t_1 * slope, -h), h)
             depth_0 = r - wp.dot(n, c + t_0 * u - q_0)
             depth_1 = r - wp.dot(n, c + t_1 * u - q_1)
             name_0, name_1 = 0, 1
-            at_corner = wp.max(depth_0, depth_1) < depth - real(CORNER) * r
+            apart = depth < real(0.0)
+            at_corner = wp.max(depth_0, depth_1) < depth - wp.where(apart, real(exact), real(CORNER)) * r
+            beside = wp.where(depth_0 >= depth_1, c + t_0 * u - q_0, c + t_1 * u - q_1)
+            third = wp.where(apart and not at_corner and wp.abs(wp.dot(wp.cross(n, u), beside)) > real(above) * r, 1, 0)
             if depth_0 >= depth_1:
                 depth_0 = depth
                 if at_corner:
@@ -177,6 +185,9 @@ def make(R, PointBuffer):
         if depth_1 > -margin and (depth_1 > depth_0 or not one):
             add(p_WA, R_WA, q_1, depth_1, name_1, out, w, base + count)
             count += 1
+        if third == 1:
+            add(p_WA, R_WA, q, depth, 2, out, w, base + wp.where(one, 0, count))
+            count += wp.where(one, 0, 1)
         return count
 
     @wp.func
@@ -207,4 +218,4 @@ def make(R, PointBuffer):
     return collide
 
 
-KIND = PairKind(name="box_capsule", a="box", b="capsule", max_points=2, make=make)
+KIND = PairKind(name="box_capsule", a="box", b="capsule", max_points=3, make=make)

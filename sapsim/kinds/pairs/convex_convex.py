@@ -30,14 +30,15 @@ def make_convex(R, PointBuffer, shared):
     eps = R.eps
     double = R.name == "float64"
     touching = 1.0e-9 if double else 4.0e-6  # of the larger size: nearer, v is rounding and the cores count as overlapping
-    near = 1.0e-6 if double else 1.0e-2  # nearer, the direction of v is worse than that of a distance of 0.02
-    turns = 12
+    # of the larger size: nearer, the direction of v is worse than that of a distance of 0.02
+    clear = 2.0e-9 if double else 1.0e-4
+    turns = 16
     Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
     rounding = shared.rounding
     descent = make_descent(R)
     Descent, descend = descent.Descent, descent.descend
     nearest = make_gjk(R)
-    Nearest, gjk = nearest.Nearest, nearest.gjk
+    Nearest, gjk, near, tight = nearest.Nearest, nearest.gjk, nearest.near, nearest.tight
     epa = make_epa(R).epa
     write = make_points(R, PointBuffer).write
 
@@ -57,10 +58,15 @@ def make_convex(R, PointBuffer, shared):
         return ahead >= real(0.0)
 
     @wp.func
+    def astray(u: vec3, d: Descent) -> real:
+        """How far witnesses that part by u are from parting by the depth along n."""
+        return wp.length(u - d.depth * d.n)
+
+    @wp.func
     def find_normal(a: Solid, b: Solid, t: vec3, reach: real, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i) -> Nearest:
         """Signed distance of the cores, n and the witness on A's core; FAR where it exceeds reach."""
         smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
-        c = real(0.02) * smaller + real(1024.0 * eps) * larger
+        c = real(0.02 if double else 0.1) * smaller + real(1024.0 * eps) * larger  # float32: |v| must be far above its rounding
         n = wp.where(wp.length(t) <= real(touching) * larger, vec3(real(0.0), real(0.0), real(1.0)), t)
         n = wp.normalize(n)
         found = Nearest()
@@ -70,17 +76,28 @@ def make_convex(R, PointBuffer, shared):
         for turn in range(wp.static(turns)):  # one place in the text that calls gjk
             shift = wp.where(descending == 1, d.depth + c, real(0.0)) * d.n
             here = gjk(a, b, t + shift, n, within, real(touching) * larger, hulls, w)
-            if descending == 1:
-                if here.state != wp.static(APART):
-                    break
-                found.p_A = here.p_A
-                d = descend(d, here.n, a, b, t, hulls, w)
+            if descending > 0:
+                if descending == 1 and here.state == wp.static(APART):
+                    d = descend(d, here.n, a, b, t, hulls, w)
+                if astray(shift + here.v, d) < astray(found.v, d):
+                    found.p_A = here.p_A
+                    found.v = shift + here.v
                 n = d.n
-                if d.ended:
+                if descending == 2:  # each look from another side
+                    n = wp.normalize(d.n + real(0.2) * vec3(here.n[1], here.n[2], here.n[0]))
+                if here.state != wp.static(APART) or (d.ended and d.depth >= real(0.0)):
                     break
+                # apart, the last looks are at the shapes where they are
+                if descending == 2 and astray(found.v, d) <= real(tight) * larger:
+                    break
+                if d.ended or turn == wp.static(turns - 3):
+                    descending = 2
             elif here.state == wp.static(FAR):
                 return here
-            elif here.state == wp.static(APART) and here.distance > real(near) * larger:
+            elif here.state == wp.static(APART) and (
+                here.distance > real(near) * larger
+                or (here.distance > real(clear) * larger and here.gap <= real(tight) * larger)
+            ):
                 # begun anew from the normal found, until the bounds meet
                 if turn > 0 and here.gap >= found.gap:
                     break
@@ -94,13 +111,14 @@ def make_convex(R, PointBuffer, shared):
                 d.n = here.n
                 d.depth = here.gap - here.distance
                 if here.state == wp.static(OVERLAP):
-                    tolerance = real(2.0e-7 if double else 1.0e-5) * smaller + real(16.0 * eps) * larger
+                    tolerance = real(1.0e-7 if double else 1.0e-6) * smaller + real(4.0 * eps) * larger
                     depth, normal = epa(a, b, t, tolerance, hulls, w, scratch, row)
                     d.depth = depth
                     d.n = normal
+                    c = real(0.02) * smaller + real(1024.0 * eps) * larger
                 n = d.n
                 within = real(1.0e30)
-        if descending == 1:
+        if descending > 0:
             found.distance = -d.depth
             found.n = d.n
             found.state = wp.static(APART)

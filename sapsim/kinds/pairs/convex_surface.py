@@ -91,7 +91,9 @@ def make_convex(R, PointBuffer, shared):
             return clip(f_a, f_b, limits, scratch, row), name
         found = wp.int32(0)
         if f_a.count == 2 and f_b.count == 2:
-            found = meet(f_a, rounding(a), f_b, real(0.0), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
+            found, _apart = meet(
+                f_a, rounding(a), f_b, real(0.0), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row
+            )
         return wp.where(found > 0, found, -1), name
 
     @wp.func
