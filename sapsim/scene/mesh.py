@@ -66,6 +66,7 @@ class MeshSource:
     failed: MeshError | None = None
     told: bool = False
     _triangles: Triangles | None = field(default=None, init=False)
+    _turned: bool = field(default=False, init=False)
     _solid: Inertial | None = field(default=None, init=False)
     _placed: dict[str, tuple[Placed, ...]] = field(default_factory=dict, init=False)
 
@@ -94,8 +95,14 @@ class MeshSource:
         if mesh.dropped:
             few = f"{mesh.dropped} triangle{'s' * (mesh.dropped != 1)} without area"
             self.warn("mesh-degenerate", f"{few} left out, of {mesh.dropped + len(mesh.faces)}", "repair the mesh")
-        if mesh.reversed:
+
+    def body(self) -> Triangles:
+        """The mesh of a body: with a warning where it has been turned round, as the inside of a hall never is."""
+        mesh = self.triangles()
+        if mesh.reversed and not self._turned:
+            self._turned = True
             self.warn("mesh-reversed", "all triangles are turned inside out; they are turned round", "turn them in the file")
+        return mesh
 
     def tell_size(self, points: np.ndarray, large: float = LARGE) -> None:
         """A warning where the size of a mesh suggests another unit."""
@@ -108,7 +115,7 @@ class MeshSource:
     def solid(self) -> Inertial:
         """Mass properties at a density of 1 kg/m^3: of the mesh where it bounds a volume, else of its hull."""
         if self._solid is None:
-            mesh = self.triangles()
+            mesh = self.body()
             hull = self.whole_hull()
             of_hull = solid(hull.vertices, hull.triangles)
             bounds = mesh.state == CLOSED and volume(mesh.vertices, mesh.faces) > 0.0
@@ -196,7 +203,7 @@ class Mesh:
 
 def _one_hull(source: MeshSource) -> tuple[Placed, ...]:
     """`as: hull`: with a warning where the hull fills what the mesh leaves free."""
-    mesh, hull = source.triangles(), source.whole_hull()
+    mesh, hull = source.body(), source.whole_hull()
     hint = "choose `as: decompose` where the difference matters"
     if mesh.state == CLOSED:
         _tell_added([hull], volume(mesh.vertices, mesh.faces), "its hull", ADDED, source, hint)
@@ -210,7 +217,7 @@ def _one_hull(source: MeshSource) -> tuple[Placed, ...]:
 
 def _parts(source: MeshSource) -> tuple[Placed, ...]:
     """`as: decompose`."""
-    mesh = source.triangles()
+    mesh = source.body()
     source.whole_hull()  # flat meshes are no bodies
     arrays, tolerance = [mesh.vertices, mesh.faces], source.tolerance()
     recipe = f"{decompose.recipe()} {tolerance!r}"
@@ -224,18 +231,19 @@ def _parts(source: MeshSource) -> tuple[Placed, ...]:
 
 
 def _surface(source: MeshSource) -> tuple[Placed, ...]:
-    """`as: surface`: the triangles themselves."""
+    """`as: surface`: the triangles themselves, turned as in the file."""
     mesh = source.triangles()
+    faces = mesh.faces[:, ::-1] if mesh.reversed else mesh.faces
     if len(mesh.faces) > MOST:
         raise MeshError(f"{len(mesh.faces)} triangles; at most {MOST} are allowed", "simplify the mesh")
     source.tell_size(mesh.vertices, LARGE_SURFACE)
-    turned = turned_sides(mesh.faces)
+    turned = turned_sides(faces)
     if turned:
         text = f"{turned} side{'s' * (turned != 1)} of triangles that are turned against each other"
         source.warn("mesh-turned", text, "a surface is felt from the side from which corners run anticlockwise")
     middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
     flat = source.tolerance() * size_of(mesh.vertices)
-    return (Placed(as_vec3(middle), surface=Surface(mesh.vertices - middle, mesh.faces, flat)),)
+    return (Placed(as_vec3(middle), surface=Surface(mesh.vertices - middle, faces, flat)),)
 
 
 _PLACED = {"hull": _one_hull, "decompose": _parts, "surface": _surface}

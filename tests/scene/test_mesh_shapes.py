@@ -235,12 +235,21 @@ def test_a_surface_has_the_triangles_of_its_mesh_about_the_middle_of_its_box(tmp
     assert warning.code == "moving-surface" and 'surface "b/0" moves' in warning.message and warning.line == 6
 
 
+def test_a_surface_that_is_closed_and_turned_inwards_is_a_hall(tmp_path):
+    (tmp_path / "m.obj").write_text(obj(PYRAMID, np.array(PYRAMID_FACES)[:, ::-1]))
+    text = "sapsim: 1\ntime_step: 0.001\nsteps: 1\nworld: {collision: [{mesh: {file: m.obj, as: surface}}]}\n"
+    scene = load(write(tmp_path, text, "scene.yaml"))
+    assert scene.warnings == ()
+    mesh = scene.world_shapes[0].surface
+    assert volume(mesh.vertices, mesh.triangles) == pytest.approx(-16.0e-3 / 3.0)
+
+
 def test_triangles_of_a_surface_that_are_turned_against_each_other_are_told(tmp_path):
     faces = np.array(PYRAMID_FACES)[1:]  # open
     faces[-1] = faces[-1][::-1]
     found = body_of(tmp_path, obj(PYRAMID, faces), "{file: m.obj, as: surface}").warnings
     (warning,) = [w for w in found if w.code == "mesh-turned"]
-    assert "2 sides of triangles that are turned against each other" in warning.message and warning.line == 6
+    assert "3 sides of triangles that are turned against each other" in warning.message and warning.line == 6
 
 
 def test_a_surface_in_millimetres_is_told(tmp_path):
