@@ -139,6 +139,7 @@ class FakeSimulation:
             shape_b=1 + ball,
             body_a=zero - 1,
             body_b=ball,
+            part=zero - 1,
             feature=zero,
             point=np.zeros((n, 3)),
             normal=up,
