@@ -162,4 +162,4 @@ def test_ten_kilometres_away_only_the_places_round(kinds):
 
 
 def test_all_convex_kinds_are_tried():
-    assert set(KINDS) == {name for name in registry("shapes") if name != "plane"}
+    assert set(KINDS) == {name for name, kind in registry("shapes").items() if name != "plane" and not kind.parts}
