@@ -25,6 +25,7 @@ def make_true(R, struct):
     A struct that is passed here has the arrays of ARRAYS.
     """
     real, vec3 = R.t, R.vec3
+    level = 1.0e-7 if R.name == "float64" else 1.0e-4  # height over length that is rounding
 
     @wp.func
     def is_face(entry: int) -> bool:
@@ -38,11 +39,12 @@ def make_true(R, struct):
             return True
         if (s.tri_bits[part] >> k) & 1 == 0:
             return False
-        low = real(0.0)
-        for m in range(3):
+        corners = wp.int32(3)  # a variable bound: not unrolled
+        for m in range(corners):
             d = s.tri_vertex[w, s.tri_corner[3 * beside + m]] - s.tri_vertex[w, s.tri_corner[3 * part]]
-            low = wp.min(low, wp.dot(n, d))
-        return low < real(0.0)
+            if wp.dot(n, d) < real(-level) * wp.length(d):
+                return True
+        return False
 
     @wp.func
     def is_off(s: struct, w: int, part: int, surface: int, x_W: vec3) -> bool:
@@ -53,7 +55,8 @@ def make_true(R, struct):
         if wp.dot(n, x - s.tri_vertex[w, s.tri_corner[3 * part]]) + plane[3] >= real(0.0):
             return True
         beyond = int(0)
-        for k in range(3):
+        sides = wp.int32(3)
+        for k in range(sides):
             p = s.tri_vertex[w, s.tri_corner[3 * part + k]]
             q = s.tri_vertex[w, s.tri_corner[3 * part + wp.where(k == 2, 0, k + 1)]]
             if wp.dot(wp.cross(q - p, n), x - p) > real(0.0):

@@ -112,11 +112,8 @@ def make_parts(R, struct):
 
     @wp.func
     def of_entry(s: struct, w: int, i: int, end: int, write: bool) -> int:
-        a = s.near_a[w, i]
-        b = s.near_b[w, i]
-        if s.shape_mesh[b] >= 0:
-            return walk(s, w, a, b, i, end, write)
-        return walk(s, w, b, a, i, end, write)
+        surface = wp.where(s.shape_mesh[s.near_b[w, i]] >= 0, s.near_b[w, i], s.near_a[w, i])
+        return walk(s, w, s.near_a[w, i] + s.near_b[w, i] - surface, surface, i, end, write)
 
     @wp.func
     def has_parts(s: struct, w: int, i: int) -> bool:
@@ -155,20 +152,18 @@ def make_parts(R, struct):
 
     @wp.func
     def expand(s: struct, w: int, lane: int):
-        near = wp.min(s.near_count[w], s.cnear)
-        for i in range(lane, near, wp.block_dim()):
-            count = int(1)
-            if has_parts(s, w, i):
-                count = wp.max(1, of_entry(s, w, i, 0, False))
-            s.near_points[w, i] = count
-        barrier()
-        if lane == 0:
-            spread(s, w, near)
-        barrier()
-        near = wp.min(s.near_count[w], s.cnear)
-        for i in range(lane, near, wp.block_dim()):
-            if has_parts(s, w, i) and is_first(s, w, i):
-                of_entry(s, w, i, near, True)
-        barrier()
+        passes = int(2)  # first they are counted, then written; one place in the text that walks
+        for write in range(passes):
+            near = wp.min(s.near_count[w], s.cnear)
+            for i in range(lane, near, wp.block_dim()):
+                count = int(1)
+                if has_parts(s, w, i) and (write == 0 or is_first(s, w, i)):
+                    count = wp.max(1, of_entry(s, w, i, near, write == 1))
+                if write == 0:
+                    s.near_points[w, i] = count
+            barrier()
+            if write == 0 and lane == 0:
+                spread(s, w, near)
+            barrier()
 
     return SimpleNamespace(expand=expand, is_first=is_first)

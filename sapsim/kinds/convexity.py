@@ -35,6 +35,8 @@ class Convexity:
         rounding (s: Solid) -> real [m].
         face (s: Solid, hulls, w, n, scratch, row, turned) -> (count, normal): as of ConvexFuncs, n and normal in world axes,
             corners still in the shape's frame.
+        support_of_part, face_of_part (s, hulls, w, scratch, row): the same of a part of a surface, as the second shape; by
+            themselves, so that no code of other pairs has them.
     """
 
     Hulls: Any
@@ -43,6 +45,8 @@ class Convexity:
     support: Any
     rounding: Any
     face: Any
+    support_of_part: Any
+    face_of_part: Any
 
 
 def _struct(label: str, R, **fields):
@@ -107,8 +111,10 @@ def make_convexity(R) -> Convexity:
     Hulls, Scratch, Solid = make_hulls(R), make_scratch(R), make_solid(R)
     vec3 = R.vec3
     support_G, rounding_G, face_G = None, None, None
+    part = next(kind for kind in registry("shapes").values() if kind.parts).convex(R, Hulls, Scratch)
+    part_support, part_face = part.support, part.face
     for code, kind in reversed(list(enumerate(registry("shapes").values()))):
-        if kind.convex is not None:
+        if kind.convex is not None and not kind.parts:
             funcs = kind.convex(R, Hulls, Scratch)
             support_G = _link_support(R, Hulls, code, funcs.support, support_G)
             rounding_G = _link_rounding(R, code, funcs.rounding, rounding_G)
@@ -127,7 +133,16 @@ def make_convexity(R) -> Convexity:
         count, normal = face_G(s.kind, s.size, hulls, w, wp.transpose(s.R_WG) * n, scratch, row, turned)
         return count, s.R_WG * normal
 
-    return Convexity(Hulls, Scratch, Solid, support, rounding, face)
+    @wp.func
+    def support_of_part(s: Solid, hulls: Hulls, w: int, n: vec3) -> vec3:
+        return s.R_WG * part_support(s.size, hulls, w, wp.transpose(s.R_WG) * n)
+
+    @wp.func
+    def face_of_part(s: Solid, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i):
+        count, normal = part_face(s.size, hulls, w, vec3(), scratch, row, 1)
+        return count, s.R_WG * normal
+
+    return Convexity(Hulls, Scratch, Solid, support, rounding, face, support_of_part, face_of_part)
 
 
 def _link_support(R, Hulls, code, head, rest):

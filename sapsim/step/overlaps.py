@@ -46,7 +46,7 @@ def _limits(sim: Any, world: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.nda
     """The depth [m] from which each contact counts."""
     m = sim.model.arrays
     half = 0.5 * (m["shape_high"][0] - m["shape_low"][0]) + m["shape_round"][0]
-    thickness = 2.0 * half.min(axis=1)
+    thickness = np.where(m["shape_mesh"] >= 0, np.inf, 2.0 * half.min(axis=1))  # surfaces are as thick as what is behind them
     k_a, k_b = (sim.arrays["shape_material"].numpy()[world, x, 0].astype(float) for x in (a, b))
     stiffness = np.maximum(k_a * k_b / np.maximum(k_a + k_b, TINY), TINY)
     weight = _weights(sim)

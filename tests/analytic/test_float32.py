@@ -21,7 +21,7 @@ SCENES = sorted(glob.glob(os.path.join(FOLDER, "*.yaml")))
 OTHERS = [p for folder in ("literature", "user_cases") for p in sorted(glob.glob(os.path.join(FOLDER, folder, "*.yaml")))]
 LONG = {"bouncing", "clutter", "convex_bin", "spheres_666"}
 # Trajectories that part after impacts, so that the two precisions do not end in the same contacts.
-CHAOTIC = {"mixed_bin", "convex_bin"}
+CHAOTIC = {"mixed_bin", "convex_bin", "terrain"}
 # Stacks, ties of all kinds, limits, drives, and a law whose sticking contacts turn 1e-7 of velocity into 1e-4 of an impulse.
 HARD = ("mixed_bin", "falling_chain", "four_bar", "gripper", "rope", "ten_box_stack", "driven_arm", "incline_stick")
 LAWS = ("lagged", "sap", "similar")

@@ -54,10 +54,10 @@ def test_bin_holds_what_falls_into_it(law, h):
     assert np.all(np.abs(p[..., :2]) < 0.25 - half[:, None] + deepest)
     assert np.all(p[..., 2] > half - deepest)
     assert p[..., 2].max() < 0.2  # where the highest started
-    # in the end the floor carries the weight, 59.947 N; 1 %: some balls still roll, and cubes rock
+    # over the last half second the floor carries the weight, 59.947 N; a cube that still rocks moves its share to and fro
     weight = 9.81 * sum(link.inertial.mass for link in sim.scene.links)
-    last = (block.contacts.row == len(block.step) - 1) & (block.contacts.body_a == -1)
-    assert block.contacts.impulse[last, 2].sum() == pytest.approx(weight * h, rel=1e-2)
+    last = (block.contacts.row >= len(block.step) - round(0.5 / h)) & (block.contacts.body_a == -1)
+    assert block.contacts.impulse[last, 2].sum() == pytest.approx(0.5 * weight, rel=1e-4)
 
 
 def permuted(text: str, seed: int) -> str:

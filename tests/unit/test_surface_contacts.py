@@ -203,3 +203,17 @@ def test_many_lanes_find_the_same(shape):
         for w, contacts in enumerate(found):
             for a, b in zip(contacts, one[19 - w % 20], strict=True):
                 assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("cuts", [0, 3])
+def test_in_the_corner_of_a_hall_floor_and_walls_are_felt(cuts):
+    """A box that is 1 mm deep in the floor and 0.1 mm and 0.01 mm in two walls, four of its corners in each: the way out of one
+    leads along the others, not off them."""
+    vertices, faces = boxes((0.5, 0.4, 0.3), cuts=cuts)
+    hall = vertices, faces[:, ::-1]
+    q = np.array([[-0.5 + 0.1 - 1.0e-4, 0.4 - 0.08 + 1.0e-5, -0.3 + 0.05 - 1.0e-3, 0, 0, 0, 1.0]])
+    (contacts,) = Poses("box", hall, 1).contacts(q)
+    for n, depth in (((0, 0, 1), 1.0e-3), ((1, 0, 0), 1.0e-4), ((0, -1, 0), 1.0e-5)):
+        there = [c for c in contacts if c[0] == pytest.approx(n, abs=1e-9)]
+        assert [c[2] for c in there] == pytest.approx([depth] * len(there), abs=1e-12) and len(there) == 4
+    assert len(contacts) == 12

@@ -11,14 +11,15 @@ from sapsim.kinds.convexity import make_convexity
 
 
 @cache
-def make_descent(R) -> SimpleNamespace:
-    """Struct Descent and device functions width, newton, descend."""
+def make_descent(R, of_part: bool = False) -> SimpleNamespace:
+    """Struct Descent and device functions width and descend; `of_part`: the second shape is a part of a surface."""
     import warp as wp
 
     real, vec3 = R.t, R.vec3
     eps = R.eps
     shared = make_convexity(R)
     Solid, Hulls, support = shared.Solid, shared.Hulls, shared.support
+    second = shared.support_of_part if of_part else support
     # of directions, for second derivatives: the square root of rounding, about
     difference = 1.0e-5 if R.name == "float64" else 3.0e-3
 
@@ -33,7 +34,7 @@ def make_descent(R) -> SimpleNamespace:
     @wp.func
     def width(a: Solid, b: Solid, t: vec3, n: vec3, hulls: Hulls, w: int) -> real:
         """h(n)"""
-        return wp.dot(n, support(a, hulls, w, n) - t - support(b, hulls, w, -n))
+        return wp.dot(n, support(a, hulls, w, n) - t - second(b, hulls, w, -n))
 
     @wp.func
     def newton(n: vec3, a: Solid, b: Solid, t: vec3, hulls: Hulls, w: int) -> vec3:
@@ -52,7 +53,7 @@ def make_descent(R) -> SimpleNamespace:
         calls = wp.int32(3)
         for call in range(calls):
             m = n + real(difference) * (wp.where(call == 1, real(1.0), zero) * u + wp.where(call == 2, real(1.0), zero) * v)
-            q = support(a, hulls, w, m) - t - support(b, hulls, w, -m)
+            q = support(a, hulls, w, m) - t - second(b, hulls, w, -m)
             if call == 0:
                 c = q
                 h = wp.dot(c, n)

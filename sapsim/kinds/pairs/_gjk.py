@@ -17,8 +17,8 @@ STALLED = 6  # how often v may get no shorter
 
 
 @cache
-def make_gjk(R) -> SimpleNamespace:
-    """Struct Nearest and device function gjk."""
+def make_gjk(R, of_part: bool = False) -> SimpleNamespace:
+    """Struct Nearest and device function gjk; `of_part`: the second shape is a part of a surface."""
     import warp as wp
 
     real, vec3, vec4 = R.t, R.vec3, R.vec4
@@ -28,6 +28,7 @@ def make_gjk(R) -> SimpleNamespace:
     near, tight = (1.0e-3, 2.0e-10) if R.name == "float64" else (1.0e-2, 1.0e-6)
     shared = make_convexity(R)
     Solid, Hulls, support = shared.Solid, shared.Hulls, shared.support
+    second = shared.support_of_part if of_part else support
     simplex = make_simplex(R)
     segment, triangle, tetrahedron = simplex.segment, simplex.triangle, simplex.tetrahedron
 
@@ -143,7 +144,7 @@ def make_gjk(R) -> SimpleNamespace:
         going = wp.int32(0)
         while going < wp.static(max_iterations):
             p_A = support(a, hulls, w, n)
-            c = p_A - t - support(b, hulls, w, -n)
+            c = p_A - t - second(b, hulls, w, -n)
             bound = -wp.dot(n, c)
             if bound > reach:
                 out.state = wp.static(FAR)

@@ -50,9 +50,12 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
         p_b = M * t - vec3(zero, zero, rounding(b))
         f_b = place(scratch, row, 1, count_b, normal_b, M, b.R_WG, p_b)
         if wp.max(f_a.square, f_b.square) >= real(SQUARE):
+            reference = f_b
+            other = f_a
             if f_a.square >= f_b.square:
-                return clip(f_a, f_b, limits, scratch, row), zero
-            return clip(f_b, f_a, limits, scratch, row), zero
+                reference = f_a
+                other = f_b
+            return clip(reference, other, limits, scratch, row), zero
         return meet(f_a, rounding(a), f_b, rounding(b), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
 
     @wp.func

@@ -38,9 +38,10 @@ def make_convex(R, PointBuffer, shared):
     turns = 12
     Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
     support, rounding, face = shared.support, shared.rounding, shared.face
-    descent = make_descent(R)
+    face_of_part = shared.face_of_part
+    descent = make_descent(R, of_part=True)
     Descent, width, descend = descent.Descent, descent.width, descent.descend
-    nearest = make_gjk(R)
+    nearest = make_gjk(R, of_part=True)
     Nearest, gjk = nearest.Nearest, nearest.gjk
     own = make_own_direction(R)
     points = make_points(R, PointBuffer)
@@ -52,66 +53,58 @@ def make_convex(R, PointBuffer, shared):
     reduce = make_reduce(R, PointBuffer).spread
 
     @wp.func
-    def face_points(
-        a: Solid, b: Solid, t: vec3, M: mat33, lift: real, limits: Limits, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
-    ) -> int:
-        """Points of A's side that lies over the part; M has the rows u, v, n."""
+    def find_points(
+        a: Solid, b: Solid, t: vec3, M: mat33, lift: real, feature: int, limits: Limits, hulls: Hulls, w: int,
+        scratch: Scratch, row: wp.vec2i,
+    ):  # fmt: skip
+        """Points of what of A lies over the part's face (feature -1), or over side 3 + k or corner k of it, and the name of
+        that; the number -1: A meets it in one point, that of the distance.  M has the rows u, v, n."""
         n = vec3(M[2, 0], M[2, 1], M[2, 2])
         zero = real(0.0)
         count, normal = face(a, hulls, w, n, scratch, row, 0)
         f_a = facing(place(scratch, row, 0, count, normal, M, a.R_WG, vec3(zero, zero, rounding(a))), scratch, row)
-        count, normal = face(b, hulls, w, -n, scratch, row, 1)
+        count, normal = face_of_part(b, hulls, w, scratch, row)
         f_b = place(scratch, row, 1, count, normal, M, b.R_WG, M * t + vec3(zero, zero, lift))
         bits = hulls.tri_bits[int(b.size[0])]
         f_b.sides = bits & 7
         f_b.corners = (bits >> 3) & 7
-        return clip(f_b, f_a, limits, scratch, row)
-
-    @wp.func
-    def ridge_points(
-        a: Solid, b: Solid, t: vec3, M: mat33, feature: int, limits: Limits, hulls: Hulls, w: int, scratch: Scratch,
-        row: wp.vec2i,
-    ):  # fmt: skip
-        """Points of a side (3 + k) or corner k of the part with what of A faces it, and the name of that; -1: they meet in one
-        point, that of the distance."""
-        n = vec3(M[2, 0], M[2, 1], M[2, 2])
-        zero = real(0.0)
-        count, normal = face(a, hulls, w, n, scratch, row, 0)
-        f_a = facing(place(scratch, row, 0, count, normal, M, a.R_WG, vec3(zero, zero, rounding(a))), scratch, row)
-        count, normal = face(b, hulls, w, -n, scratch, row, 1)
-        f_b = place(scratch, row, 1, count, normal, M, b.R_WG, M * t)
-        f_b.corners = (hulls.tri_bits[int(b.size[0])] >> 3) & 7
-        if feature < 3:
-            f_b = alone(f_b, feature, scratch, row)
-            name = name_of(scratch, row, f_b, 0, 0)
+        reference = f_a
+        other = f_b
+        name = wp.int32(0)
+        if feature < 0:
+            reference = f_b
+            other = f_a
+        elif feature < 3:
+            other = alone(f_b, feature, scratch, row)
+            name = name_of(scratch, row, other, 0, 0)
         else:
-            f_b = side(f_b, feature - 3, scratch, row)
-            name = name_of(scratch, row, f_b, 0, 1)
-        if f_a.count > 2:
-            return clip(f_a, f_b, limits, scratch, row), name
+            other = side(f_b, feature - 3, scratch, row)
+            name = name_of(scratch, row, other, 0, 1)
+        if feature < 0 or f_a.count > 2:
+            return clip(reference, other, limits, scratch, row), name
         found = wp.int32(0)
-        if f_a.count == 2 and f_b.count == 2:
-            found, _apart = meet(
-                f_a, rounding(a), f_b, real(0.0), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row
-            )
+        if f_a.count == 2 and other.count == 2:
+            near_by = real(0.005) * wp.min(a.radius, b.radius)
+            found, _apart = meet(f_a, rounding(a), other, zero, near_by, limits, scratch, row)
         return wp.where(found > 0, found, -1), name
 
     @wp.func
-    def start(a: Solid, b: Solid, t: vec3, n_T: vec3, hulls: Hulls, w: int) -> vec3:
-        """Where the descent begins: of some directions between the part's normal and those of its neighbours the one of least
-        depth."""
-        best = n_T
-        depth = width(a, b, t, n_T, hulls, w)
-        for side in range(3):
-            if (hulls.tri_bits[int(b.size[0])] >> side) & 1 == 1:
-                beside = b.R_WG * -own.beyond(b, side, hulls, w)
-                for k in range(1, wp.static(STARTS) + 1):
-                    share = real(k) / real(STARTS)
-                    n = wp.normalize((real(1.0) - share) * n_T + share * beside)
-                    h = width(a, b, t, n, hulls, w)
-                    if h < depth:
-                        depth = h
-                        best = n
+    def start(a: Solid, b: Solid, t: vec3, n_T: vec3, hulls: Hulls, w: int) -> Descent:
+        """Where the descent begins: of the part's normal and some directions between it and those of its neighbours the one of
+        least depth."""
+        best = Descent()
+        tries = wp.int32(wp.static(3 * STARTS + 1))  # a variable bound: not unrolled
+        for i in range(tries):
+            n = n_T
+            edge = (i - 1) // wp.static(STARTS)
+            if i == 0 or (hulls.tri_bits[int(b.size[0])] >> edge) & 1 == 1:
+                if i > 0:
+                    share = real(1 + (i - 1) % wp.static(STARTS)) / real(STARTS)
+                    n = wp.normalize((real(1.0) - share) * n_T - share * (b.R_WG * own.beyond(b, edge, hulls, w)))
+                h = width(a, b, t, n, hulls, w)
+                if i == 0 or h < best.depth:
+                    best.n = n
+                    best.depth = h
         return best
 
     @wp.func
@@ -139,8 +132,7 @@ def make_convex(R, PointBuffer, shared):
                 if here.state == wp.static(FAR) or (here.state == wp.static(APART) and here.distance > real(near) * larger):
                     return here
                 descending = 1
-                d.n = start(a, b, t, n_T, hulls, w)
-                d.depth = width(a, b, t, d.n, hulls, w)
+                d = start(a, b, t, n_T, hulls, w)
                 within = real(1.0e30)
         found.distance = -d.depth
         found.n = d.n
@@ -159,26 +151,30 @@ def make_convex(R, PointBuffer, shared):
         r = rounding(a)
         if wp.dot(n, support(a, hulls, w, n)) + r - wp.dot(n, t) - plane[3] <= -margin:
             return 0, n
+        depth = real(0.0)
+        p_A = vec3()
+        lift = plane[3]
+        feature = wp.int32(-1)
+        if b.size[2] > real(0.0):
+            ridge = find_normal(a, b, t, n, margin + r, hulls, w)
+            depth = r - ridge.distance
+            if ridge.state == wp.static(FAR) or depth <= -margin:
+                return 0, n
+            feature = own.feature_of(b, -ridge.n, -n, hulls, w)
+            if feature < 0:
+                return 0, n
+            n = ridge.n
+            p_A = ridge.p_A + r * n
+            lift = real(0.0)
         limits = points.limits_of(a, b, margin)
-        if b.size[2] == real(0.0):
-            M = points.frame_of(a, n)
-            found = face_points(a, b, t, M, plane[3], limits, hulls, w, scratch, row)
-            return reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base), n
-        ridge = find_normal(a, b, t, n, margin + r, hulls, w)
-        depth = r - ridge.distance
-        if ridge.state == wp.static(FAR) or depth <= -margin:
-            return 0, n
-        feature = own.feature_of(b, -ridge.n, -n, hulls, w)
-        if feature < 0:
-            return 0, n
-        M = points.frame_of(a, ridge.n)
-        found, name = ridge_points(a, b, t, M, feature, limits, hulls, w, scratch, row)
+        M = points.frame_of(a, n)
+        found, name = find_points(a, b, t, M, lift, feature, limits, hulls, w, scratch, row)
         if found >= 0:
-            return reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base), ridge.n
-        out.p[w, base] = p_WA + ridge.p_A + r * ridge.n
+            return reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base), n
+        out.p[w, base] = p_WA + p_A
         out.depth[w, base] = depth
         out.feature[w, base] = name
-        return 1, ridge.n
+        return 1, n
 
     return collide
 
