@@ -57,8 +57,8 @@ def make_convex(R, PointBuffer, shared):
         a: Solid, b: Solid, t: vec3, M: mat33, lift: real, feature: int, limits: Limits, hulls: Hulls, w: int,
         scratch: Scratch, row: wp.vec2i,
     ):  # fmt: skip
-        """Points of what of A lies over the part's face (feature -1), or over side 3 + k or corner k of it, and the name of
-        that; the number -1: A meets it in one point, that of the distance.  M has the rows u, v, n."""
+        """Points of what of A lies over the part's face (feature -1), or over side 3 + k or corner k of it; and the name of
+        that where A has no face there, -1 where it has.  M has the rows u, v, n."""
         n = vec3(M[2, 0], M[2, 1], M[2, 2])
         zero = real(0.0)
         count, normal = face(a, hulls, w, n, scratch, row, 0)
@@ -81,12 +81,12 @@ def make_convex(R, PointBuffer, shared):
             other = side(f_b, feature - 3, scratch, row)
             name = name_of(scratch, row, other, 0, 1)
         if feature < 0 or f_a.count > 2:
-            return clip(reference, other, limits, scratch, row), name
+            return clip(reference, other, limits, scratch, row), -1
         found = wp.int32(0)
         if f_a.count == 2 and other.count == 2:
             near_by = real(0.005) * wp.min(a.radius, b.radius)
             found, _apart = meet(f_a, rounding(a), other, zero, near_by, limits, scratch, row)
-        return wp.where(found > 0, found, -1), name
+        return found, name
 
     @wp.func
     def start(a: Solid, b: Solid, t: vec3, n_T: vec3, hulls: Hulls, w: int) -> Descent:
@@ -169,12 +169,17 @@ def make_convex(R, PointBuffer, shared):
         limits = points.limits_of(a, b, margin)
         M = points.frame_of(a, n)
         found, name = find_points(a, b, t, M, lift, feature, limits, hulls, w, scratch, row)
-        if found >= 0:
-            return reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base), n
-        out.p[w, base] = p_WA + p_A
-        out.depth[w, base] = depth
-        out.feature[w, base] = name
-        return 1, n
+        count = reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
+        if name < 0:
+            return count, n
+        for k in range(count):
+            if out.depth[w, base + k] >= depth - limits.thick:
+                return count, n
+        # the nearest points, which no end of two lines is
+        out.p[w, base + count] = p_WA + p_A
+        out.depth[w, base + count] = depth
+        out.feature[w, base + count] = name
+        return count + 1, n
 
     return collide
 
