@@ -22,8 +22,24 @@ class FlatError(ValueError):
     """Points that lie in a plane, on a line or in a point: they have no hull with a volume."""
 
 
+class Cornered:
+    """What bounds a body that is the hull of its `vertices` (n, 3) [m], or lies within it."""
+
+    vertices: np.ndarray
+
+    @cached_property
+    def radius(self) -> float:
+        """Of the ball about the origin that holds it [m]."""
+        return float(np.linalg.norm(self.vertices, axis=1).max())
+
+    @cached_property
+    def box(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        """Least and greatest coordinates along the axes [m]."""
+        return tuple(self.vertices.min(axis=0).tolist()), tuple(self.vertices.max(axis=0).tolist())
+
+
 @dataclass(frozen=True, eq=False)
-class ConvexHull:
+class ConvexHull(Cornered):
     """A convex polyhedron with positive volume.
 
     Fields:
@@ -59,16 +75,6 @@ class ConvexHull:
         local = self.vertices - self.vertices.mean(axis=0)
         areas = np.array([np.cross(p, np.roll(p, -1, axis=0)).sum(axis=0) for p in (local[list(f)] for f in self.faces)])
         return areas / np.linalg.norm(areas, axis=1)[:, None]
-
-    @cached_property
-    def radius(self) -> float:
-        """Of the ball about the origin that holds it [m]."""
-        return float(np.linalg.norm(self.vertices, axis=1).max())
-
-    @cached_property
-    def box(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """Least and greatest coordinates along the axes [m]."""
-        return tuple(self.vertices.min(axis=0).tolist()), tuple(self.vertices.max(axis=0).tolist())
 
     def edges(self) -> tuple[tuple[int, ...], ...]:
         """Of each face the numbers of its edges, the one from its first to its second corner first."""

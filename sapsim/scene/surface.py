@@ -6,11 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
+from sapsim.scene.hull import Cornered
+
 MOST = 1 << 24  # triangles of all surfaces of a scene: their numbers are exact in float32
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class Surface(Cornered):
     """Triangles in the frame of their shape, each corner there once.
 
     Fields:
@@ -22,16 +24,6 @@ class Surface:
     vertices: np.ndarray
     triangles: np.ndarray
     flat: float
-
-    @cached_property
-    def radius(self) -> float:
-        """Of the ball about the origin that holds it [m]."""
-        return float(np.linalg.norm(self.vertices, axis=1).max())
-
-    @cached_property
-    def box(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """Least and greatest coordinates along the axes [m]."""
-        return tuple(self.vertices.min(axis=0).tolist()), tuple(self.vertices.max(axis=0).tolist())
 
     @cached_property
     def _digest(self) -> str:

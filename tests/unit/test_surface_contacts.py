@@ -193,7 +193,8 @@ def test_what_reaches_over_a_thin_ridge_is_in_the_open():
 
 
 @pytest.mark.parametrize("shape", ["box", "capsule", "hull"])
-def test_many_lanes_find_the_same(shape):
+def test_neither_the_place_among_worlds_nor_their_number_matters(shape):
+    """Bit for bit; lanes are compared in tests/lanes."""
     rng, mesh = np.random.default_rng(5), terrain(n=17)
     q = np.zeros((20, 7))
     q[:, :2], q[:, 2], q[:, 3:] = rng.uniform(-0.8, 0.8, (20, 2)), rng.uniform(0.0, 0.2, 20), random_quaternions(rng, 20)
