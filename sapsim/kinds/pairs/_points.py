@@ -4,6 +4,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from sapsim.kinds.convexity import make_convexity
+from sapsim.kinds.pairs._clip import make_clip
 from sapsim.kinds.pairs._lines import make_lines
 from sapsim.kinds.pairs._manifold import make_manifold
 from sapsim.kinds.pairs._reduce import POINTS, make_reduce
@@ -24,7 +25,8 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
     Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
     rounding, face = shared.rounding, shared.face
     manifold = make_manifold(R)
-    Limits, place, clip = manifold.Limits, manifold.place, manifold.clip
+    Face, Limits, place = manifold.Face, manifold.Limits, manifold.place
+    clip = make_clip(R).clip
     meet = make_lines(R).meet
     reduce = make_reduce(R, PointBuffer).write
 
@@ -43,12 +45,24 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
         """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n: how
         many, and how far across n their two witnesses part at most."""
         n = vec3(M[2, 0], M[2, 1], M[2, 2])
-        count_a, normal_a = face(a, hulls, w, n, scratch, row, 0)
-        count_b, normal_b = face(b, hulls, w, -n, scratch, row, 1)
         zero = real(0.0)
-        f_a = place(scratch, row, 0, count_a, normal_a, M, a.R_WG, vec3(zero, zero, rounding(a)))
-        p_b = M * t - vec3(zero, zero, rounding(b))
-        f_b = place(scratch, row, 1, count_b, normal_b, M, b.R_WG, p_b)
+        f_a = Face()
+        f_b = Face()
+        faces = wp.int32(2)  # one place in the text that calls face and place
+        for turned in range(faces):
+            s = a
+            m = n
+            p = vec3(zero, zero, rounding(a))
+            if turned == 1:
+                s = b
+                m = -n
+                p = M * t - vec3(zero, zero, rounding(b))
+            count, normal = face(s, hulls, w, m, scratch, row, turned)
+            f = place(scratch, row, turned, count, normal, M, s.R_WG, p)
+            if turned == 0:
+                f_a = f
+            else:
+                f_b = f
         if wp.max(f_a.square, f_b.square) >= real(SQUARE):
             reference = f_b
             other = f_a

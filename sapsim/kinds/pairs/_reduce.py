@@ -1,4 +1,5 @@
-"""At most eight of the points of a contact: farthest in eight directions, and the deepest.
+"""At most eight of the points of a contact: farthest in eight directions, and the deepest; where those are fewer, as of a
+sliver, one after another that which is farthest from all chosen ones.
 
 Directions are fixed to the first shape, and of points that are equal but for rounding the one of the lower name is taken, so
 that a contact at rest keeps its points.
@@ -94,12 +95,43 @@ def make_reduce(R, PointBuffer) -> SimpleNamespace:
         return count
 
     @wp.func
+    def clearance(p_W: vec3, count: int, out: PointBuffer, w: int, base: int) -> real:
+        """Distance from the nearest of the pair's points."""
+        least = real(1.0e30)
+        for i in range(count):
+            least = wp.min(least, wp.length_sq(out.p[w, base + i] - p_W))
+        return wp.sqrt(least)
+
+    @wp.func
+    def fill(
+        found: int, chosen: int, tie: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int,
+        base: int,
+    ) -> int:  # fmt: skip
+        """Writes to the places left the points that are farthest from those before; how many there are then."""
+        count = chosen
+        while count < wp.static(POINTS):
+            best = wp.int32(0)
+            reach = real(0.0)
+            for k in range(found):
+                p = scratch.point[row[0], row[1] + wp.static(FIRST) + k]
+                here = clearance(o_W + M_W * vec3(p[0], p[1], p[2]), count, out, w, base)
+                if here > reach + tie:
+                    reach = here
+                    best = k
+            if reach == real(0.0):
+                return count
+            put(best, count, o_W, M_W, scratch, row, out, w, base)
+            count += 1
+        return count
+
+    @wp.func
     def write(
         found: int, tie: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int, base: int
     ) -> int:
-        """Writes all points to the pair's places, or those of `spread` where they are too many; how many."""
+        """Writes all points to the pair's places, or eight of them where they are more; how many."""
         if found > wp.static(POINTS):
-            return spread(found, tie, o_W, M_W, scratch, row, out, w, base)
+            count = spread(found, tie, o_W, M_W, scratch, row, out, w, base)
+            return fill(found, count, tie, o_W, M_W, scratch, row, out, w, base)
         for k in range(found):
             put(k, k, o_W, M_W, scratch, row, out, w, base)
         return found

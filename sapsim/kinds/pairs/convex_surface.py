@@ -15,6 +15,7 @@ ridge within the face that lies across it, or along the side that runs with it; 
 """
 
 from sapsim.kinds.base import PairKind
+from sapsim.kinds.pairs._clip import make_clip
 from sapsim.kinds.pairs._descent import make_descent
 from sapsim.kinds.pairs._facing import make_facing
 from sapsim.kinds.pairs._gjk import APART, FAR, make_gjk
@@ -46,7 +47,8 @@ def make_convex(R, PointBuffer, shared):
     own = make_own_direction(R)
     points = make_points(R, PointBuffer)
     manifold = make_manifold(R)
-    Limits, place, clip, name_of = manifold.Limits, manifold.place, manifold.clip, manifold.name_of
+    Limits, place, name_of = manifold.Limits, manifold.place, manifold.name_of
+    clip = make_clip(R).clip
     taken = make_facing(R)
     facing, side, alone = taken.facing, taken.side, taken.alone
     meet = make_lines(R).meet
