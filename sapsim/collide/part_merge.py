@@ -142,7 +142,7 @@ def make_merge(R, struct, PointBuffer, slots: int, solid_of):
         out.p = s.point_p
         out.depth = s.point_depth
         out.feature = s.point_feature
-        s.near_points[w, i] = reduce(found, thick, o, wp.transpose(M), scratch, row, out, w, wp.static(slots) * i)
+        s.near_points[w, i] = reduce(found, thick, real(0.0), o, wp.transpose(M), scratch, row, out, w, wp.static(slots) * i)
         s.near_points[w, j] = 0
 
     @wp.func

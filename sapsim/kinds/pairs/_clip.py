@@ -76,13 +76,13 @@ def make_clip(R) -> SimpleNamespace:
 
     @wp.func
     def clip_round(ref: Face, inc: Face, limits: Limits, scratch: Scratch, row: wp.vec2i) -> int:
-        """All points of a face contact of one disc or two."""
+        """All points of a face contact of one disc or two, of which A's comes first: the two rims share their ends."""
         found = wp.int32(0)
         faces = wp.int32(2)  # one place in the text that calls add_sides and add_rim
         for k in range(faces):
             disc = ref
             other = inc
-            if k == 0:
+            if inc.turned == k:
                 disc = inc
                 other = ref
             if disc.round:

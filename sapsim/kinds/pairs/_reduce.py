@@ -57,10 +57,11 @@ def make_reduce(R, PointBuffer) -> SimpleNamespace:
 
     @wp.func
     def spread(
-        found: int, tie: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int, base: int
-    ) -> int:
+        found: int, tie: real, even: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int,
+        base: int,
+    ) -> int:  # fmt: skip
         """Writes the farthest and the deepest points to the pair's places; how many.  Of points of which some have been chosen
-        so before it takes the same as of all."""
+        so before it takes the same as of all.  `even`: share of the depth by which a deepest one may be left out."""
         if found == 0:
             return 0
         count = wp.int32(0)
@@ -81,7 +82,7 @@ def make_reduce(R, PointBuffer) -> SimpleNamespace:
             d = vec2(real(0.7071067811865476) * (d[0] - d[1]), real(0.7071067811865476) * (d[0] + d[1]))
         k = deepest(found, tie, scratch, row)
         p = scratch.point[row[0], row[1] + wp.static(FIRST) + k]
-        if p[3] > most + tie:
+        if p[3] > most + tie and p[3] * (real(1.0) - even) > most:
             to = wp.int32(count)
             if count == wp.static(POINTS):
                 q_W = o_W + M_W * vec3(p[0], p[1], p[2])
@@ -126,11 +127,12 @@ def make_reduce(R, PointBuffer) -> SimpleNamespace:
 
     @wp.func
     def write(
-        found: int, tie: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int, base: int
-    ) -> int:
+        found: int, tie: real, even: real, o_W: vec3, M_W: mat33, scratch: Scratch, row: wp.vec2i, out: PointBuffer, w: int,
+        base: int,
+    ) -> int:  # fmt: skip
         """Writes all points to the pair's places, or eight of them where they are more; how many."""
         if found > wp.static(POINTS):
-            count = spread(found, tie, o_W, M_W, scratch, row, out, w, base)
+            count = spread(found, tie, even, o_W, M_W, scratch, row, out, w, base)
             return fill(found, count, tie, o_W, M_W, scratch, row, out, w, base)
         for k in range(found):
             put(k, k, o_W, M_W, scratch, row, out, w, base)

@@ -14,6 +14,7 @@ from sapsim.kinds.convexity import CORNERS, make_convexity
 from sapsim.kinds.pairs._manifold import make_manifold
 
 HALVINGS = 5
+LEANS = 0.01  # sine of the angle from which on a disc may roll on its rim
 assert 2**HALVINGS == CORNERS
 
 
@@ -223,12 +224,14 @@ def make_round(R) -> SimpleNamespace:
 
     @wp.func
     def add_rim(f: Face, p: Face, limits: Limits, scratch: Scratch, row: wp.vec2i, found: int) -> int:
-        """Samples of the rim of the disc f that lie over p.  The lowest of the rim is one of them wherever the arc has it."""
+        """Samples of the rim of the disc f that lie over p: where f leans, the lowest place, too, if the arc has it."""
         d = disc_of(f, scratch, row)
         arc = whole()
         if p.round or p.sides == -1:  # parts of a surface do not know of each other: they share the corners of the polygon
             arc = arc_of(d, p, scratch, row)
-        half = wp.sqrt(real(0.5) * (real(1.0) + arc.cosine))
+        half = real(2.0)
+        if wp.abs(d.e_1[2]) > real(LEANS) * wp.length(d.e_1):
+            half = wp.sqrt(real(0.5) * (real(1.0) + arc.cosine))
         n = found
         at = arc.begin
         for k in range(arc.count):

@@ -171,7 +171,7 @@ def make_convex(R, PointBuffer, shared):
         limits = points.limits_of(a, b, margin)
         M = points.frame_of(a, n)
         found, name = find_points(a, b, t, M, lift, feature, limits, hulls, w, scratch, row)
-        count = reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
+        count = reduce(found, limits.thick, real(0.0), p_WA, wp.transpose(M), scratch, row, out, w, base)
         if name < 0:
             return count, n
         for k in range(count):
