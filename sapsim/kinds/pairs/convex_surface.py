@@ -52,7 +52,7 @@ def make_convex(R, PointBuffer, shared):
     taken = make_facing(R)
     facing, side, alone = taken.facing, taken.side, taken.alone
     meet = make_lines(R).meet
-    reduce = make_reduce(R, PointBuffer).spread
+    reduce = make_reduce(R, PointBuffer, again=True).write
 
     @wp.func
     def find_points(
