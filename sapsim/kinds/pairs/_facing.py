@@ -43,6 +43,7 @@ def make_facing(R) -> SimpleNamespace:
         out.count = 2
         out.square = real(-1.0)
         out.round = False
+        out.sides = -1  # what crosses it is a point, whatever lies beside it
         bits = (f.corners >> k) & 1
         out.corners = bits + 2 * ((f.corners >> after(f, k)) & 1)
         if f.count > 2:
