@@ -25,6 +25,7 @@ from sapsim.kinds.pairs._reduce import make_reduce
 
 FARTHER = 1.01
 LESS = 0.99  # of a contact's depth: what is as deep does not stand for it
+INWARD = 0.01  # share of the way to a part's middle, off its border
 DEEP = 0.01  # depth over the body's size from which a point is looked at again
 ALIKE = 0.998  # cosine of normals of one contact that is found twice: 3.6 degrees, more than a face or side is held for level
 ARRAYS = (
@@ -45,7 +46,7 @@ def make_merge(R, struct, PointBuffer, slots: int, solid_of):
     reduce = make_reduce(R, PointBuffer, again=True).write
     add = _make_note(R, struct, slots)
     true = make_true(R, struct)
-    is_off, is_through = true.is_off, true.is_through
+    is_off, is_through, middle_of = true.is_off, true.is_through, true.middle_of
 
     @wp.func
     def body_of(s: struct, w: int, i: int) -> int:
@@ -61,25 +62,37 @@ def make_merge(R, struct, PointBuffer, slots: int, solid_of):
         return best
 
     @wp.func
+    def front(s: struct, w: int, i: int, body: int) -> vec3:
+        """The direction of entry i out of the surface."""
+        return wp.where(body == s.near_a[w, i], real(-1.0), real(1.0)) * s.near_n[w, i]
+
+    @wp.func
+    def witness(s: struct, w: int, i: int, k: int, body: int) -> vec3:
+        """Point k, one of entry i, on the body."""
+        to_body = wp.where(body == s.near_a[w, i], real(0.0), s.point_depth[w, k])
+        return s.point_p[w, k] - to_body * s.near_n[w, i]
+
+    @wp.func
     def is_behind(s: struct, w: int, i: int, body: int) -> bool:
-        out = wp.where(body == s.near_a[w, i], real(-1.0), real(1.0))
-        return out * wp.dot(s.near_n[w, i], s.p_WG[w, body] - s.point_p[w, deepest(s, w, i)]) < real(0.0)
+        """Whether the middle of the body is behind the plane of entry i."""
+        k = deepest(s, w, i)
+        return wp.dot(front(s, w, i, body), s.p_WG[w, body] - witness(s, w, i, k, body)) < s.point_depth[w, k]
 
     @wp.func
     def drop_behind(s: struct, w: int, first: int, end: int, body: int):
-        front = int(0)
+        before = int(0)
         least = int(-1)
-        for i in range(first, end):
-            if s.near_points[w, i] > 0:
-                if is_behind(s, w, i, body):
-                    if least < 0 or s.point_depth[w, deepest(s, w, i)] < s.point_depth[w, deepest(s, w, least)]:
+        passes = int(2)  # first the least is found; one place in the text that asks who is behind
+        for drop in range(passes):
+            for i in range(first, end):
+                if s.near_points[w, i] > 0:
+                    if not is_behind(s, w, i, body):
+                        before += 1
+                    elif drop == 1:
+                        if before > 0 or i != least:
+                            s.near_points[w, i] = 0
+                    elif least < 0 or s.point_depth[w, deepest(s, w, i)] < s.point_depth[w, deepest(s, w, least)]:
                         least = i
-                else:
-                    front += 1
-        for i in range(first, end):
-            if s.near_points[w, i] > 0 and is_behind(s, w, i, body):
-                if front > 0 or i != least:
-                    s.near_points[w, i] = 0
 
     @wp.func
     def keep(s: struct, w: int, k: int, to: int):
@@ -88,40 +101,70 @@ def make_merge(R, struct, PointBuffer, slots: int, solid_of):
         s.point_feature[w, to] = s.point_feature[w, k]
 
     @wp.func
-    def witness(s: struct, w: int, i: int, k: int, body: int) -> vec3:
-        """Point k of entry i on the body."""
-        at = wp.static(slots) * i + k
-        to_body = wp.where(body == s.near_a[w, i], real(0.0), s.point_depth[w, at])
-        return s.point_p[w, at] - to_body * s.near_n[w, i]
+    def way_out(s: struct, w: int, j: int, i: int, body: int) -> vec3:
+        """How entry j moves the body out of the surface, a little farther, so that what just touches then is off; nothing where
+        that says nothing of entry i."""
+        depth = s.point_depth[w, deepest(s, w, j)]
+        if depth <= real(0.0) or depth >= real(LESS) * s.point_depth[w, deepest(s, w, i)] or is_behind(s, w, j, body):
+            return vec3()
+        return real(FARTHER) * depth * front(s, w, j, body)
 
     @wp.func
-    def resolves(s: struct, w: int, j: int, i: int, body: int) -> bool:
-        """Whether the way out of entry j takes the points of entry i, of a face, off its part."""
-        depth = s.point_depth[w, deepest(s, w, j)]
-        if depth <= real(0.0) or depth >= real(LESS) * s.point_depth[w, deepest(s, w, i)]:
-            return False
-        # a little farther, so that what just touches then is off
-        way = wp.where(body == s.near_a[w, j], real(-FARTHER), real(FARTHER)) * depth * s.near_n[w, j]
+    def is_untrue(s: struct, w: int, i: int, body: int, way: vec3, moved: bool, deep: real) -> bool:
+        """Whether entry i is not what holds the body: where it stands or, all points of a face, once a way out has moved it."""
         surface = s.near_a[w, i] + s.near_b[w, i] - body
-        for k in range(s.near_points[w, i]):
-            if not is_off(s, w, s.near_part[w, i] // 2, surface, witness(s, w, i, k, body) + way):
-                return False
+        of_face = s.near_part[w, i] % 2 == 0
+        behind = is_behind(s, w, i, body)
+        k = deepest(s, w, i)
+        is_deep = s.point_depth[w, k] > deep
+        end = k + 1
+        if moved:
+            k = wp.static(slots) * i
+            end = k + s.near_points[w, i]
+        while k < end:
+            x = witness(s, w, i, k, body) + way
+            if not (moved and of_face and is_off(s, w, s.near_part[w, i] // 2, surface, x)):
+                if not is_deep:
+                    return False
+                if behind:
+                    x += s.point_depth[w, k] * front(s, w, i, body)
+                    x += real(INWARD) * (middle_of(s, w, s.near_part[w, i] // 2, surface) - x)
+                if is_through(s, w, surface, s.p_WG[w, body] + way, x) != behind:
+                    return False
+            k += 1
         return True
 
     @wp.func
+    def has_end(s: struct, w: int, i: int) -> bool:
+        """Whether the part of entry i has a side without a neighbour."""
+        at = 3 * (s.near_part[w, i] // 2)
+        return s.tri_beside[at] < 0 or s.tri_beside[at + 1] < 0 or s.tri_beside[at + 2] < 0
+
+    @wp.func
+    def is_own(s: struct, w: int, i: int, end: int) -> bool:
+        """Whether the body is in the part of entry i, of a face, and the part's normal is the shortest way out, as the entry of
+        its ridges found, which is the next."""
+        if i + 1 == end or s.near_part[w, i + 1] != s.near_part[w, i] + 1 or s.near_points[w, i + 1] > 0:
+            return False
+        return wp.dot(s.near_n[w, i], s.near_n[w, i + 1]) >= real(ALIKE)
+
+    @wp.func
     def drop_untrue(s: struct, w: int, i: int, first: int, end: int, body: int, deep: real):
-        """Empties entry i, of a face, where that is not what holds the body (part_true.py)."""
-        for j in range(first, end):
-            if j != i and s.near_points[w, i] > 0 and s.near_points[w, j] > 0 and not is_behind(s, w, j, body):
-                if resolves(s, w, j, i, body):
-                    s.near_points[w, i] = 0
-        if s.near_points[w, i] == 0 or is_behind(s, w, i, body):
+        """Empties entry i where that is not what holds the body (part_true.py).  Ridges and peaks hold what they touch, but
+        others may resolve them, too."""
+        of_face = s.near_part[w, i] % 2 == 0
+        if not of_face and has_end(s, w, i):
             return
-        if s.point_depth[w, deepest(s, w, i)] > deep:
-            x = witness(s, w, i, deepest(s, w, i) - wp.static(slots) * i, body)
-            surface = s.near_a[w, i] + s.near_b[w, i] - body
-            if not is_through(s, w, first, end, surface, s.p_WG[w, body], x):
-                s.near_points[w, i] = 0
+        for j in range(first, end + 1):
+            moved = j < end
+            way = vec3()
+            if moved:
+                if j != i and s.near_points[w, j] > 0:
+                    way = way_out(s, w, j, i, body)
+            if (moved and wp.length_sq(way) > real(0.0)) or (not moved and of_face and not is_own(s, w, i, end)):
+                if is_untrue(s, w, i, body, way, moved, deep):
+                    s.near_points[w, i] = 0
+                    return
 
     @wp.func
     def is_same_facet(s: struct, w: int, i: int, j: int) -> bool:
@@ -195,7 +238,7 @@ def make_merge(R, struct, PointBuffer, slots: int, solid_of):
             end += 1
         radius = s.shape_radius[w, body]
         for i in range(first, end):
-            if s.near_points[w, i] > 0 and s.near_part[w, i] % 2 == 0:
+            if s.near_points[w, i] > 0:
                 drop_untrue(s, w, i, first, end, body, real(DEEP) * radius)
         drop_behind(s, w, first, end, body)
         thick = real(same_place) * radius

@@ -11,7 +11,8 @@ import numpy as np
 
 from sapsim.scene.grammar import ByKey, Key, ListOf, Record, Section, Vector
 from sapsim.scene.mesh import Mesh, MeshSource, missing_file
-from sapsim.scene.mesh_file import MeshError, file_bytes
+from sapsim.scene.mesh_error import MeshError
+from sapsim.scene.mesh_file import file_bytes
 from sapsim.scene.report import Report, listing
 from sapsim.scene.scalars import Number, Text
 from sapsim.scene.sources import Sources
@@ -82,17 +83,57 @@ def _of_file(path: Path) -> np.ndarray:
         raise MeshError(f'files with suffix "{path.suffix}" are no heightfields; supported: {listing(SUFFIXES)}', "convert it")
     data = file_bytes(path)
     try:
-        if suffix == ".npy":
-            return np.load(io.BytesIO(data), allow_pickle=False).astype(float)
-        text = data.decode("utf-8-sig")
-        return np.loadtxt(io.StringIO(text.replace(",", " ")), ndmin=2)
-    except (ValueError, TypeError, EOFError, OSError) as error:
+        return _npy(data) if suffix == ".npy" else _text(data.decode("utf-8-sig"))
+    except (ValueError, TypeError, EOFError, OSError, MemoryError) as error:
+        if isinstance(error, MeshError):
+            raise
         said = " ".join(str(error).split())[:200]
         raise MeshError(f"no table of numbers: {said}", "a row of the file is a row of heights") from error
+
+
+def _npy(data: bytes) -> np.ndarray:
+    if not data.startswith(b"\x93NUMPY"):
+        raise MeshError("no NPY file", "write it with numpy.save")
+    found = np.load(io.BytesIO(data), allow_pickle=False)
+    if found.dtype.kind not in "biuf":
+        raise MeshError(f"an array of {found.dtype}; allowed: integers and real numbers", "convert it")
+    return found.astype(float)
+
+
+def _text(text: str) -> np.ndarray:
+    """Numbers between commas or blanks; lines after # are comments."""
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.partition("#")[0].strip()
+        if not line:
+            continue
+        cells = [cell.strip() for cell in line.split(",")] if "," in line else line.split()
+        for k, cell in enumerate(cells, 1):
+            if not cell:
+                raise MeshError(f"line {number}, column {k}: an empty cell", "give every cell a height")
+            if not is_number(cell):
+                hint = "leave names of columns out" if not rows else "a row of the file is a row of heights"
+                raise MeshError(f'line {number}, column {k}: "{cell[:40]}" is no number', hint)
+        rows.append([float(cell) for cell in cells])
+    return _table(rows)
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is what float() takes, but for digits with underscores."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word
 
 
 def _checked(heights: np.ndarray) -> np.ndarray:
     if heights.ndim != 2 or min(heights.shape) < 2:
         shape = " x ".join(map(str, heights.shape))
         raise MeshError(f"heights of shape {shape}; at least two rows and two columns are needed", "add rows or columns")
+    bad = np.argwhere(~np.isfinite(heights))
+    if len(bad):
+        row, column = bad[0]
+        text = f"{len(bad)} of {heights.size} heights are not finite numbers, the first in row {row + 1}, column {column + 1}"
+        raise MeshError(text, "fill the holes")
     return heights

@@ -4,6 +4,7 @@ A reader makes a `Mesh` for a shape; its mass properties are asked for where the
 hulls where collision geometry is wanted (built_shapes.py).  What cannot be used is a MeshError.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -306,8 +307,10 @@ def _hint(address: str, beside: Path, sources: Sources, suffixes: tuple[str, ...
         return "see `packages`, and --package NAME=DIR"
     if not sources.allows(path):
         return f"allow it on the command line: --allow {path.parent}"
+    if os.path.isdir(path):
+        return ""
     try:
-        near = [p.name for p in path.parent.iterdir() if p.suffix.lower() in suffixes]
+        near = [p.name for p in path.parent.iterdir() if p.suffix.lower() in suffixes and p.is_file()]
     except (OSError, ValueError):  # no such folder, or a name that none can have
         near = []
     return did_you_mean(path.name, near)

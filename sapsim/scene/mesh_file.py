@@ -6,7 +6,6 @@ metres, but DAE says itself what it is.  Materials and textures are not read.
 
 import importlib
 import io
-import json
 import logging
 import re
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from sapsim.scene.mesh_error import MeshError
+from sapsim.scene.mesh_text import LFS, check_glb, check_gltf, plain_obj, plain_stl
 from sapsim.scene.report import listing
 
 SUFFIXES = (".obj", ".stl", ".ply", ".gltf", ".glb", ".dae")
@@ -27,14 +28,6 @@ _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']*)[\"']")
 _BUFFER = ".bin"  # the only other file that a mesh may name: the numbers of a glTF
 
 
-class MeshError(ValueError):
-    """A mesh that cannot be used; `hint` says how to mend it."""
-
-    def __init__(self, text: str, hint: str = ""):
-        super().__init__(text)
-        self.hint = hint
-
-
 def read_mesh_file(path: Path, allows: Callable[[Path], bool]) -> tuple[np.ndarray, np.ndarray]:
     """Corners (n, 3) float64 [m] and triangles (m, 3) of a file; `allows` says what else may be read.
 
@@ -43,7 +36,7 @@ def read_mesh_file(path: Path, allows: Callable[[Path], bool]) -> tuple[np.ndarr
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise MeshError(f'files with suffix "{path.suffix}" are no meshes; supported: {listing(SUFFIXES)}', "convert it")
-    data = file_bytes(path)
+    data = _PLAIN.get(suffix, lambda data: data)(file_bytes(path))
     _CHECKS.get(suffix, lambda data: None)(data)
     _import_needed(suffix)
     import trimesh
@@ -75,29 +68,13 @@ def file_bytes(path: Path) -> bytes:
         raise MeshError(f"more than {MAX_BYTES} bytes, which are not read", "simplify the mesh")
     if not data.strip():
         raise MeshError("an empty file", "export it again")
+    if data.startswith(LFS):
+        raise MeshError("a pointer of Git LFS, in place of the file itself", "fetch it: git lfs pull")
     return data
 
 
-def _check_length(data: bytes) -> None:
-    """A binary STL says how many triangles of 50 bytes follow its header of 84; a file that was cut short has fewer."""
-    if data.lstrip()[:5].lower() == b"solid":
-        return
-    if len(data) < 84:
-        raise MeshError("neither a text STL nor the header of a binary one", "export it again")
-    said, there = int.from_bytes(data[80:84], "little"), (len(data) - 84) // 50
-    if there < said:
-        raise MeshError(f"a binary STL of {said} triangles that ends after {there}", "export it again")
-
-
-def _check_json(data: bytes) -> None:
-    """Where a glTF is no JSON, trimesh only says that it finds no other file."""
-    try:
-        json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise MeshError(f"no GLTF that can be read: {error}", "export it again") from error
-
-
-_CHECKS: dict[str, Callable[[bytes], None]] = {".stl": _check_length, ".gltf": _check_json}
+_PLAIN: dict[str, Callable[[bytes], bytes]] = {".obj": plain_obj, ".stl": plain_stl}
+_CHECKS: dict[str, Callable[[bytes], None]] = {".gltf": check_gltf, ".glb": check_glb}
 
 
 def _import_needed(suffix: str) -> None:

@@ -69,6 +69,8 @@ class Sources:
     def _existing(self, path: Path) -> tuple[Path | None, str]:
         if not self.allows(path):
             return None, f"{path} is outside of what may be read: {listing(map(str, self.roots or ()))}"
+        if os.path.isdir(path):
+            return None, f"{path} is a folder, not a file"
         return (path, "") if os.path.isfile(path) else (None, f"{path} does not exist")
 
     def _in_package(self, address: str, beside: Path) -> tuple[Path | None, str]:

@@ -20,7 +20,9 @@ def check_shapes(links: Iterable[Link], geometry: bool, report: Report) -> None:
     for (_, reason), items in found.items():
         names = listing(dict.fromkeys(link.name for link, _ in items), 6)
         count = f"{len(items)} collision shape{'s' * (len(items) != 1)}"
-        hint = "leave them out by an overlay: links: {LINK: {collision_off: true}}, and add primitives there" * geometry
+        of_model = any("/" in link.name for link, _ in items)  # overlays are there for links of models alone
+        overlay = "leave them out by an overlay: links: {LINK: {collision_off: true}}, and add primitives there"
+        hint = overlay if geometry and of_model else ""
         place, hint = items[0][1].where, items[0][1].hint or hint
         tell = report.error if geometry else report.warn
         tell(place, "unusable-shape", f"{reason} ({count}, of {names})", hint)

@@ -149,3 +149,17 @@ bodies:
     assert np.abs(p[:, :2]).max() < 0.15 and p[0, 2] == pytest.approx(0.05, abs=1.0e-4)
     assert min(abs(p[1, 2] - h) for h in (0.03, 0.04, 0.05)) < 1.0e-4
     assert np.abs(block.body_qd[-1, 0, 1]).max() < 1.0e-4
+
+
+def test_which_of_two_bodies_stands_first_changes_nothing(folder):
+    """A ball whose middle is 1 cm below the top of a moving slab is pushed out, and its way to the slab's sides is the same."""
+    ball = "  ball: {sphere: 0.05, mass: 1, pose: {xyz: [0.1, 0.2, 0.04]}}\n"
+    slab = "  slab: {mesh: {file: slab.obj, as: surface}, mass: 10}\n"
+    head = "sapsim: 1\ntime_step: 0.001\nsteps: 100\ngravity: [0, 0, 0]\nbodies:\n"
+    found = []
+    for text, order in ((ball + slab, (0, 1)), (slab + ball, (1, 0))):
+        block = simulation(folder, head + text).advance(100)
+        assert block.contact_count[0, 0] == 1
+        found.append(block.body_qd[-1, 0][list(order)])
+    assert found[0][0, 2] > 0.01  # out it comes
+    np.testing.assert_allclose(found[0], found[1], rtol=1.0e-9, atol=1.0e-12)

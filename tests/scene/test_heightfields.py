@@ -67,10 +67,17 @@ def test_heights_of_files(tmp_path, suffix):
         ("{heights: [[0, .nan], [0, 0]], size: [1, 1]}", "not-finite", ""),
         ("{file: gone.npy, size: [1, 1]}", "unusable-shape", "does not exist"),
         ("{file: hills.png, size: [1, 1]}", "unusable-shape", '".png" are no heightfields; supported: .npy, .csv, .txt'),
-        ("{file: words.csv, size: [1, 1]}", "unusable-shape", "no table of numbers"),
-        ("{file: nan.npy, size: [1, 1]}", "unusable-shape", "not finite"),
+        ("{file: words.csv, size: [1, 1]}", "unusable-shape", 'line 1, column 1: "some" is no number'),
+        ("{file: hole.csv, size: [1, 1]}", "unusable-shape", "line 3, column 2: an empty cell"),
+        ("{file: complex.npy, size: [1, 1]}", "unusable-shape", "an array of complex128; allowed: integers and real numbers"),
+        ("{file: huge.npy, size: [1, 1]}", "unusable-shape", "no table of numbers"),
+        (
+            "{file: nan.npy, size: [1, 1]}",
+            "unusable-shape",
+            "1 of 4 heights are not finite numbers, the first in row 1, column 2",
+        ),
         ("{file: cube.npy, size: [1, 1]}", "unusable-shape", "shape 2 x 2 x 2"),
-        ("{file: fake.npy, size: [1, 1]}", "unusable-shape", "no table of numbers"),
+        ("{file: fake.npy, size: [1, 1]}", "unusable-shape", "no NPY file"),
         ("{file: empty.csv, size: [1, 1]}", "unusable-shape", "empty file"),
         ("{file: flat.csv, heights: [[0, 0], [0, 0]], size: [1, 1]}", "unknown-key", "heights"),
     ],
@@ -78,6 +85,10 @@ def test_heights_of_files(tmp_path, suffix):
 def test_what_cannot_be_used_is_told_in_its_line(tmp_path, field, code, words):
     (tmp_path / "hills.png").write_bytes(b"\x89PNG\r\n")
     (tmp_path / "words.csv").write_text("some,words\n1,2\n")
+    (tmp_path / "hole.csv").write_text("# heights\n1,2,3\n1,,3\n")
+    np.save(tmp_path / "complex.npy", np.full((2, 2), 1.0 + 1.0j))
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 1000000000), }".ljust(117) + b"\n"
+    (tmp_path / "huge.npy").write_bytes(b"\x93NUMPY\x01\x00\x76\x00" + head)  # says more than there is
     np.save(tmp_path / "nan.npy", [[0.0, np.inf], [0.0, 0.0]])
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
     (tmp_path / "fake.npy").write_text("no array")

@@ -72,6 +72,14 @@ def boxes(half=(0.5, 0.4, 0.3), cuts: int = 0):
     return np.array(mesh.vertices), np.array(mesh.faces)
 
 
+def stone(seed: int):
+    """A closed surface with sharp ridges: the hull of ten points on an ellipsoid, as large as the bodies."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(10, 3))
+    own = convex_hull(points / np.linalg.norm(points, axis=1)[:, None] * rng.uniform(0.05, 0.2, 3))
+    return own.vertices, own.triangles
+
+
 class Poses:
     """Contacts of a body with a surface in many poses at once."""
 
@@ -144,12 +152,7 @@ def nearest_on_triangles(x: np.ndarray, corners: np.ndarray) -> np.ndarray:
 def coal_body(shape: str):
     """coal's geometry of a body of SHAPES."""
     if shape == "hull":
-        points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-        for v in hull().vertices:
-            points.append(v)
-        for t in hull().triangles:
-            triangles.append(coal.Triangle(*map(int, t)))
-        return coal.Convex(points, triangles)
+        return coal_convex(hull().vertices, hull().triangles)
     return {
         "sphere": coal.Sphere(0.1),
         "capsule": coal.Capsule(0.05, 0.2),
@@ -158,6 +161,16 @@ def coal_body(shape: str):
         "cone": coal.Cone(0.1, 0.2),
         "ellipsoid": coal.Ellipsoid(0.1, 0.06, 0.08),
     }[shape]
+
+
+def coal_convex(vertices, faces):
+    """coal's convex polytope."""
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for v in vertices:
+        points.append(v)
+    for t in faces:
+        triangles.append(coal.Triangle(*map(int, t)))
+    return coal.Convex(points, triangles)
 
 
 def coal_mesh(mesh):
@@ -170,7 +183,8 @@ def coal_mesh(mesh):
     return model
 
 
-def _coal_distance(body, other, pose) -> float:
+def coal_distance(body, other, pose) -> float:
+    """Signed where both are convex."""
     X = coal.Transform3s(Rotation.from_quat(pose[3:]).as_matrix(), pose[:3])
     request = coal.DistanceRequest(True, True)
     request.gjk_tolerance = 1.0e-9
@@ -179,9 +193,9 @@ def _coal_distance(body, other, pose) -> float:
 
 def coal_distance_to_mesh(body, mesh, pose) -> float:
     """Of separated shapes."""
-    return _coal_distance(body, mesh, pose)
+    return coal_distance(body, mesh, pose)
 
 
 def coal_distance_to_box(body, pose) -> float:
     """Signed, to the box of `boxes()`."""
-    return _coal_distance(body, coal.Box(1.0, 0.8, 0.6), pose)
+    return coal_distance(body, coal.Box(1.0, 0.8, 0.6), pose)

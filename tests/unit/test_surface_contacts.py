@@ -8,11 +8,14 @@ from surface_cases import (
     Poses,
     boxes,
     coal_body,
+    coal_convex,
+    coal_distance,
     coal_distance_to_box,
     coal_distance_to_mesh,
     coal_mesh,
     nearest_on_triangles,
     random_quaternions,
+    stone,
     terrain,
 )
 
@@ -218,3 +221,29 @@ def test_in_the_corner_of_a_hall_floor_and_walls_are_felt(cuts):
         there = [c for c in contacts if c[0] == pytest.approx(n, abs=1e-9)]
         assert [c[2] for c in there] == pytest.approx([depth] * len(there), abs=1e-12) and len(there) == 4
     assert len(contacts) == 12
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_round_the_corners_of_a_closed_surface_nothing_is_felt(shape, count):
+    """Bodies beside stones of their own size, behind the planes of most of their parts: apart they have no contact, and up to
+    1 cm deep the deepest one is as deep as coal has it, but for 5 of 1000, at ridges."""
+    rng, wrong = np.random.default_rng(6), 0
+    for seed in range(4):
+        mesh, body = stone(seed), coal_body(shape)
+        other = coal_convex(*mesh)
+        q = np.zeros((count // 4, 7))
+        q[:, 3:] = random_quaternions(rng, len(q))
+        true = np.zeros(len(q))
+        for i, pose in enumerate(q):
+            u, target = rng.normal(size=3), rng.choice([0.01, 1.0e-3, -1.0e-3, -1.0e-2])
+            low, high = 0.0, 1.0
+            for _ in range(40):
+                middle = 0.5 * (low + high)
+                pose[:3] = middle * u / np.linalg.norm(u)
+                low, high = (low, middle) if coal_distance(body, other, pose) > target else (middle, high)
+            true[i] = -coal_distance(body, other, pose)
+        for depth, contacts in zip(true, Poses(shape, mesh, len(q)).contacts(q), strict=True):
+            assert depth > 0.0 or not contacts
+            wrong += depth > 0.0 and not 0.98 * depth - 2.0e-6 < deepest(contacts) < 1.1 * depth
+    assert wrong <= max(1, 0.005 * count)

@@ -10,8 +10,9 @@ _facing.py) lies over the part.  The points are its corners over the part, and w
 (model/surfaces.py): what is cut off at a side within a facet goes on in the next part.
 
 **Ridge or peak.**  In an entry of its own (collide/parts.py), the distance of the two (_gjk.py), or the descent of h
-(_descent.py) where they overlap, gives a direction, which counts where it is one of the above.  The points are those of the
-ridge within the face that lies across it, or along the side that runs with it; else the nearest one.
+(_descent.py) where they overlap, gives a direction, which counts where it is one of the above; else it is told, with no points
+(part_merge.py).  The points are those of the ridge within the face that lies across it, or along the side that runs with it;
+else the nearest one.
 """
 
 from sapsim.kinds.base import PairKind
@@ -161,10 +162,10 @@ def make_convex(R, PointBuffer, shared):
             ridge = find_normal(a, b, t, n, margin + r, hulls, w)
             depth = r - ridge.distance
             if ridge.state == wp.static(FAR) or depth <= -margin:
-                return 0, n
+                return 0, vec3()
             feature = own.feature_of(b, -ridge.n, -n, hulls, w)
             if feature < 0:
-                return 0, n
+                return 0, ridge.n
             n = ridge.n
             p_A = ridge.p_A + r * n
             lift = real(0.0)
