@@ -42,7 +42,7 @@ def make_merge(R, struct, PointBuffer, slots: int, solid_of):
     same_place = 1.0e-6 + 64.0 * R.eps  # of the body's size
     Scratch = make_convexity(R).Scratch
     points = make_points(R, PointBuffer)
-    reduce = make_reduce(R, PointBuffer).spread
+    reduce = make_reduce(R, PointBuffer, again=True).write
     add = _make_note(R, struct, slots)
     true = make_true(R, struct)
     is_off, is_through = true.is_off, true.is_through
@@ -142,7 +142,7 @@ def make_merge(R, struct, PointBuffer, slots: int, solid_of):
         out.p = s.point_p
         out.depth = s.point_depth
         out.feature = s.point_feature
-        s.near_points[w, i] = reduce(found, thick, o, wp.transpose(M), scratch, row, out, w, wp.static(slots) * i)
+        s.near_points[w, i] = reduce(found, thick, real(0.0), o, wp.transpose(M), scratch, row, out, w, wp.static(slots) * i)
         s.near_points[w, j] = 0
 
     @wp.func

@@ -102,7 +102,9 @@ def before_reduction(cases) -> list[np.ndarray]:
     results, scratch = run(cases, keep_scratch=True)
     all_points = []
     for (a, b), found, rows in zip(cases, results, scratch.point.numpy(), strict=True):
-        rows = rows[FIRST : FIRST + int(np.flatnonzero(rows[FIRST:, 3] <= 0.0)[0])]
+        # after them is what the search for the depth has left: never on the face
+        there = (rows[FIRST:, 3] > 0.0) & (np.abs(rows[FIRST:, 2] - rows[FIRST, 2]) < 1.0e-9)
+        rows = rows[FIRST : FIRST + int(np.flatnonzero(~there)[0])]
         placed = [in_world(rows, a, found.nhat), in_world(rows, b, -found.nhat)]
         off = [np.abs(found.p[:, None, :2] - points[None, :, :2]).max(axis=2).min(axis=1).max() for points in placed]
         assert min(off) < 1.0e-9
@@ -131,7 +133,7 @@ def patch(a: Solid, b: Solid) -> np.ndarray:
 
 
 def face_cases(kind_a: str, kind_b: str, n: int, seed: int) -> list[tuple[Solid, Solid]]:
-    """B's lower face on A's upper one, turned about the vertical and moved sideways."""
+    """B's lower face on A's upper one, turned about the vertical and moved sideways, until little or nothing of it is on A."""
     rng = np.random.default_rng(seed)
     make = {
         "box": lambda: Solid("box", (1.0, 0.8, 0.5), np.zeros(3)),
@@ -142,7 +144,7 @@ def face_cases(kind_a: str, kind_b: str, n: int, seed: int) -> list[tuple[Solid,
     for _ in range(n):
         a, b = make[kind_a](), make[kind_b]()
         spin = Rotation.from_euler("z", rng.uniform(0.0, 360.0), degrees=True).as_matrix()
-        offset = np.array([*rng.uniform(-0.4, 0.4, 2), 0.5 - 1.0e-3])
+        offset = np.array([*(rng.uniform(0.5, 2.4) * rng.uniform(-0.4, 0.4, 2)), 0.5 - 1.0e-3])
         cases.append((a, Solid(b.kind, b.params, offset, spin, b.hull)))
     return cases
 
@@ -153,32 +155,41 @@ def prism(rng) -> Solid:
     return hull_of(np.concatenate([np.c_[base, np.full(9, z)] for z in (-0.25, 0.25)]))
 
 
-@pytest.mark.parametrize(
-    "kinds, least",
-    [(("box", "box"), 0.008), (("box", "cylinder"), 0.008), (("convex", "convex"), 0.008), (("convex", "cylinder"), 0.1)],
-    ids=str,
-)
-def test_polygon_is_the_contact_patch_of_another_library(kinds, least):
-    """Before reduction: area within 1 %, centroid within 1 % of the size; patches of `least` and more [m^2].
+def face_area(s: Solid) -> float:
+    """Of the face that `face_cases` puts on or under another one [m^2]."""
+    if s.kind == "cylinder":
+        return np.pi * s.params[0] ** 2
+    if s.kind == "box":
+        return s.params[0] * s.params[1]
+    return Qhull(s.hull.vertices[:, :2]).volume
 
-    A cap of 32 corners lacks more of a patch that is a sliver of its rim.
+
+@pytest.mark.parametrize(
+    "kinds",
+    [("box", "box"), ("box", "cylinder"), ("convex", "convex"), ("convex", "cylinder"), ("cylinder", "cylinder")],
+    ids="-".join,
+)
+def test_polygon_is_the_contact_patch_of_another_library(kinds):
+    """Before reduction: area within 1 %, centroid within 1 % of the size; patches of 1 % of the smaller face and more.
+
+    The other library samples a disc at 200 places.
     """
-    cases = face_cases(*kinds, 40, seed=21)
-    compared = 0
+    cases = face_cases(*kinds, 200, seed=21)
+    cases = [case for case, found in zip(cases, run(cases), strict=True) if len(found.depth) and abs(found.nhat[2]) > 0.999]
+    shares = []
     for (a, b), points, found in zip(cases, before_reduction(cases), run(cases), strict=True):
-        if abs(found.nhat[2]) < 0.999:
-            continue
         other, centre_there = area_and_centre(patch(a, b))
-        area, centre = area_and_centre(points)
-        if other < least:
+        share = other / min(face_area(a), face_area(b))
+        if share < 0.01:
             continue
-        compared += 1
+        shares.append(share)
+        area, centre = area_and_centre(points)
         assert area == pytest.approx(other, rel=0.01)
         np.testing.assert_allclose(centre, centre_there, atol=0.01 * min(a.radius, b.radius))
         assert len(found.depth) <= 8 and (found.depth <= found.depth.max()).all()
         left, _ = area_and_centre(found.p)
         assert left > 0.7 * area
-    assert compared > 10
+    assert len(shares) > 100 and min(shares) < 0.05
 
 
 def mirrored(feature: int) -> int:

@@ -42,6 +42,7 @@ def make_facing(R) -> SimpleNamespace:
         out = f
         out.count = 2
         out.square = real(-1.0)
+        out.round = False
         bits = (f.corners >> k) & 1
         out.corners = bits + 2 * ((f.corners >> after(f, k)) & 1)
         if f.count > 2:
@@ -59,6 +60,7 @@ def make_facing(R) -> SimpleNamespace:
         out = f
         out.count = 1
         out.square = real(-1.0)
+        out.round = False
         move(f, k, 0, scratch, row)
         return out
 

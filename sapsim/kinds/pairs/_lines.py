@@ -106,7 +106,8 @@ def make_lines(R) -> SimpleNamespace:
         found = wp.int32(0)
         apart = real(0.0)
         side = vec3(y, -x, real(0.0))
-        for end in range(2):
+        ends = wp.int32(2)  # a variable bound: not unrolled
+        for end in range(ends):
             s = wp.where(end == 0, low, high)
             r = (s - s_0) / along
             rho_a = curvature(a, k_a, s / length, scratch, row) + rounding_a

@@ -4,10 +4,14 @@ from functools import cache
 from types import SimpleNamespace
 
 from sapsim.kinds.convexity import make_convexity
+from sapsim.kinds.pairs._clip import make_clip
 from sapsim.kinds.pairs._lines import make_lines
 from sapsim.kinds.pairs._manifold import make_manifold
 from sapsim.kinds.pairs._reduce import POINTS, make_reduce
 
+# Of a disc's rim samples are points, and the lowest place is between two of them: where all are in contact, the deepest is
+# less than this share of the depth above it.  A body at rest does not change its points when it tips by a hair.
+EVEN = 0.01
 SQUARE = 0.999  # cosine between n and a face's normal from which on the face lies across n: 2.6 degrees, as in box_box
 
 
@@ -24,7 +28,8 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
     Solid, Hulls, Scratch = shared.Solid, shared.Hulls, shared.Scratch
     rounding, face = shared.rounding, shared.face
     manifold = make_manifold(R)
-    Limits, place, clip = manifold.Limits, manifold.place, manifold.clip
+    Face, Limits, place = manifold.Face, manifold.Limits, manifold.place
+    clip = make_clip(R).clip
     meet = make_lines(R).meet
     reduce = make_reduce(R, PointBuffer).write
 
@@ -41,22 +46,35 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
         a: Solid, b: Solid, t: vec3, M: mat33, limits: Limits, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
     ):
         """Points where the two faces meet, in the coordinates of _manifold.py about A's origin; M has the rows u, v, n: how
-        many, and how far across n their two witnesses part at most."""
+        many, how far across n their two witnesses part at most, and within what share the depths of the deepest are even."""
         n = vec3(M[2, 0], M[2, 1], M[2, 2])
-        count_a, normal_a = face(a, hulls, w, n, scratch, row, 0)
-        count_b, normal_b = face(b, hulls, w, -n, scratch, row, 1)
         zero = real(0.0)
-        f_a = place(scratch, row, 0, count_a, normal_a, M, a.R_WG, vec3(zero, zero, rounding(a)))
-        p_b = M * t - vec3(zero, zero, rounding(b))
-        f_b = place(scratch, row, 1, count_b, normal_b, M, b.R_WG, p_b)
+        f_a = Face()
+        f_b = Face()
+        faces = wp.int32(2)  # one place in the text that calls face and place
+        for turned in range(faces):
+            s = a
+            m = n
+            p = vec3(zero, zero, rounding(a))
+            if turned == 1:
+                s = b
+                m = -n
+                p = M * t - vec3(zero, zero, rounding(b))
+            count, normal = face(s, hulls, w, m, scratch, row, turned)
+            f = place(scratch, row, turned, count, normal, M, s.R_WG, p)
+            if turned == 0:
+                f_a = f
+            else:
+                f_b = f
         if wp.max(f_a.square, f_b.square) >= real(SQUARE):
             reference = f_b
             other = f_a
             if f_a.square >= f_b.square:
                 reference = f_a
                 other = f_b
-            return clip(reference, other, limits, scratch, row), zero
-        return meet(f_a, rounding(a), f_b, rounding(b), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
+            return clip(reference, other, limits, scratch, row), zero, real(EVEN)
+        found, across = meet(f_a, rounding(a), f_b, rounding(b), real(0.005) * wp.min(a.radius, b.radius), limits, scratch, row)
+        return found, across, zero
 
     @wp.func
     def add_nearest(
@@ -114,9 +132,11 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
         tie = real(16.0 * eps) * larger
         limits = limits_of(a, b, margin)
         M = frame_of(a, n)
-        points, across = find_points(a, b, t, M, limits, hulls, w, scratch, row)
-        count = reduce(points, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
-        tolerance = wp.where(depth < real(0.0), real(same) * smaller, real(1.0e-6 if double else 4.0e-5) * smaller) + tie
+        points, across, even = find_points(a, b, t, M, limits, hulls, w, scratch, row)
+        count = reduce(points, limits.thick, even, p_WA, wp.transpose(M), scratch, row, out, w, base)
+        tolerance = real(same) * smaller + tie
+        if depth >= real(0.0):
+            tolerance = real(1.0e-6 if double else 4.0e-5) * smaller + even * depth + tie
         exact = across <= limits.thick
         near_by = real(1.0e-4) * smaller
         return add_nearest(p_WA + p_A, n, depth, exact, count, out, w, base, near_by, tolerance)

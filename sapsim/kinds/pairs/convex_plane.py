@@ -56,7 +56,7 @@ def make_convex(R, PointBuffer, shared):
                 scratch.name[row[0], row[1] + wp.static(FIRST_NAME) + to] = wp.static(NAMES) * (1 + i - first)
                 found = wp.min(found + 1, wp.static(MOST))
         tie = real(16.0 * eps + 1.0e-6) * a.radius
-        return write(found, tie, p_WA, a.R_WG * wp.transpose(M), scratch, row, out, w, base), nhat_AB_W
+        return write(found, tie, real(0.0), p_WA, a.R_WG * wp.transpose(M), scratch, row, out, w, base), nhat_AB_W
 
     return collide
 

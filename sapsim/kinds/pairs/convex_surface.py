@@ -15,6 +15,7 @@ ridge within the face that lies across it, or along the side that runs with it; 
 """
 
 from sapsim.kinds.base import PairKind
+from sapsim.kinds.pairs._clip import make_clip
 from sapsim.kinds.pairs._descent import make_descent
 from sapsim.kinds.pairs._facing import make_facing
 from sapsim.kinds.pairs._gjk import APART, FAR, make_gjk
@@ -46,11 +47,12 @@ def make_convex(R, PointBuffer, shared):
     own = make_own_direction(R)
     points = make_points(R, PointBuffer)
     manifold = make_manifold(R)
-    Limits, place, clip, name_of = manifold.Limits, manifold.place, manifold.clip, manifold.name_of
+    Limits, place, name_of = manifold.Limits, manifold.place, manifold.name_of
+    clip = make_clip(R).clip
     taken = make_facing(R)
     facing, side, alone = taken.facing, taken.side, taken.alone
     meet = make_lines(R).meet
-    reduce = make_reduce(R, PointBuffer).spread
+    reduce = make_reduce(R, PointBuffer, again=True).write
 
     @wp.func
     def find_points(
@@ -169,7 +171,7 @@ def make_convex(R, PointBuffer, shared):
         limits = points.limits_of(a, b, margin)
         M = points.frame_of(a, n)
         found, name = find_points(a, b, t, M, lift, feature, limits, hulls, w, scratch, row)
-        count = reduce(found, limits.thick, p_WA, wp.transpose(M), scratch, row, out, w, base)
+        count = reduce(found, limits.thick, real(0.0), p_WA, wp.transpose(M), scratch, row, out, w, base)
         if name < 0:
             return count, n
         for k in range(count):

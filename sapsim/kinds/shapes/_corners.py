@@ -28,7 +28,8 @@ def make_corners(R, Scratch) -> SimpleNamespace:
 
     @wp.func
     def bend(scratch: Scratch, row: wp.vec2i, turned: int, k: int, radius: real):
-        """The radius of curvature of the surface about corner k, across the line that begins or ends there; 0 of an edge."""
+        """The radius of curvature of the surface about corner k, across the line that begins or ends there; 0 of an edge.
+        Of a face, at corner 0: its corners lie on the rim of a disc of that radius."""
         at = wp.static(CORNERS) * turned + k
         p = scratch.point[row[0], row[1] + at]
         scratch.point[row[0], row[1] + at] = vec4(p[0], p[1], p[2], radius)
@@ -47,7 +48,7 @@ def make_corners(R, Scratch) -> SimpleNamespace:
     ):
         """Corners on the circle at height z, anticlockwise about `side` = +-1 times z, the first one towards u.
 
-        They lie on the circle: a shape that tips stands on its rim.  The polygon lacks 0.64 % of the disc's area.
+        They lie on the circle: a shape that tips stands on its rim.
         """
         d = u
         corners = wp.int32(wp.static(CORNERS))  # a variable bound: not unrolled
@@ -55,5 +56,6 @@ def make_corners(R, Scratch) -> SimpleNamespace:
             put(scratch, row, turned, k, vec3(radius * d[0], radius * d[1], z), corner + k, edge + k)
             s = side * real(sine)
             d = vec3(real(cosine) * d[0] - s * d[1], s * d[0] + real(cosine) * d[1], real(0.0))
+        bend(scratch, row, turned, 0, radius)
 
     return SimpleNamespace(put=put, bend=bend, heading=heading, circle=circle)

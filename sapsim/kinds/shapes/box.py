@@ -40,7 +40,8 @@ def convex(R, Hulls, Scratch) -> ConvexFuncs:
             k = 2
         side = wp.where(pick(n, k) < real(0.0), 0, 1)
         u, v = after(k), after(after(k))
-        for m in range(4):
+        corners = wp.int32(4)  # a variable bound: not unrolled
+        for m in range(corners):
             # anticlockwise about +k: (-,-), (+,-), (+,+), (-,+) in u, v; about -k the other way round
             at = wp.where(side == 1, m, 3 - m)
             bit_u, bit_v = wp.where(at == 1 or at == 2, 1, 0), at >> 1
