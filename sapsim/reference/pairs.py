@@ -62,6 +62,39 @@ def box_sphere(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: flo
     return X_WA.R @ n, _keep([(X_WB.p - distance * (X_WA.R @ n), params_b[0] - distance, 0)], margin)
 
 
+def cylinder_sphere(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
+    """One point of the cylinder's surface, nearest to the sphere's centre; of equal ones the side's, then the upper cap's."""
+    r, half = params_a[0], 0.5 * params_a[1]
+    outline = [((r, half), (r, -half)), ((0.0, half), (r, half)), ((0.0, -half), (r, -half))]
+    return _revolved_sphere(outline, [(1.0, 0.0), (0.0, 1.0), (0.0, -1.0)], X_WA, params_b[0], X_WB, margin)
+
+
+def cone_sphere(params_a, X_WA: Placement, params_b, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
+    """One point of the cone's surface, nearest to the sphere's centre; of equal ones that of the mantle."""
+    r, half = params_a[0], 0.5 * params_a[1]
+    outline = [((0.0, half), (r, -half)), ((0.0, -half), (r, -half))]
+    return _revolved_sphere(outline, [(2.0 * half, r), (0.0, -1.0)], X_WA, params_b[0], X_WB, margin)
+
+
+def _revolved_sphere(outline, outward, X_WA: Placement, r: float, X_WB: Placement, margin: float) -> tuple[np.ndarray, Points]:
+    """A shape of revolution about z, given by the segments of its outline in (rho, z) and their outward normals."""
+    c = X_WA.R.T @ (X_WB.p - X_WA.p)
+    rho = np.hypot(c[0], c[1])
+    e = np.array([c[0] / rho, c[1] / rho, 0.0]) if rho > np.finfo(float).eps else np.array([1.0, 0.0, 0.0])
+    x = np.array([rho, c[2]])
+    nearest, normals = [], []
+    for (p, q), n in zip(np.array(outline, float), np.array(outward, float), strict=True):
+        nearest.append(p + np.clip((x - p) @ (q - p) / ((q - p) @ (q - p)), 0.0, 1.0) * (q - p))
+        normals.append(n / np.linalg.norm(n))
+    inside = all((x - p) @ n <= 0.0 for (p, _), n in zip(np.array(outline, float), normals, strict=True))
+    k = int(np.argmin([np.linalg.norm(x - p) for p in nearest]))
+    distance = np.linalg.norm(x - nearest[k])
+    m = normals[k] if inside or distance <= 1.0e-15 else (x - nearest[k]) / distance
+    nhat = X_WA.R @ (m[0] * e + m[1] * UP)
+    gap = -distance if inside else distance
+    return nhat, _keep([(X_WB.p - gap * nhat, r - gap, 0)], margin)
+
+
 def _keep(points: Points, margin: float) -> Points:
     return [point for point in points if point[1] > -margin]
 
@@ -76,7 +109,9 @@ PAIRS = {
     ("capsule", "plane"): capsule_plane,
     ("capsule", "sphere"): capsule_sphere,
     ("cone", "plane"): cone_plane,
+    ("cone", "sphere"): cone_sphere,
     ("cylinder", "plane"): cylinder_plane,
+    ("cylinder", "sphere"): cylinder_sphere,
     ("ellipsoid", "plane"): ellipsoid_plane,
     ("plane", "sphere"): plane_sphere,
     ("sphere", "sphere"): sphere_sphere,

@@ -19,9 +19,6 @@ PAIRS = [pair for pair in combinations_with_replacement(KINDS, 2) if pair in pai
 PRECISIONS = ("float64", "float32")
 # of the size; float32: eighty rounding errors
 GAP = {"float64": 1.0e-9, "float32": 1.0e-5}
-# Of the size: width along the normal against depth.  In float32 the direction in which two cores (axes of capsules, the axis of
-# a capsule and a box's surface) that nearly meet part is known to a rounding error over their distance.
-WIDTH = {"float64": 1.0e-9, "float32": 5.0e-5}
 # what a smaller depth may be missed by [m], of lengths about 1
 EXCESS = {"float64": 1.0e-6, "float32": 2.0e-6}
 
@@ -44,13 +41,10 @@ def certify(a: Shapes, b: Shapes, precision: str, sweep: np.ndarray) -> tuple[in
     size, depth = a.radius + b.radius, found.deepest[0]
     h = widths(a, b, unit(found, a, b))
     apart = depth < 0.0
-    assert (np.abs(h - depth) <= np.where(apart, GAP[precision], WIDTH[precision]) * size).all()
-    parted = (distance_of_witnesses(a, b, found) + h)[apart] / size[apart]
-    # float32: of two cones that touch, one pose in 10,000 has its bounds 1.1e-5 apart
-    assert (parted > GAP[precision]).sum() <= (len(a) // 10_000 if precision == "float32" else 0)
-    assert (parted <= 2.0 * GAP[precision]).all()
+    assert (np.abs(h - depth) <= GAP[precision] * size).all()
+    assert ((distance_of_witnesses(a, b, found) + h)[apart] <= GAP[precision] * size[apart]).all()
     if "plane" not in (a.kind, b.kind):
-        assert (depth - least_width(a, b, sweep))[~apart].max() <= EXCESS[precision]
+        assert (depth - least_width(a, b, sweep))[~apart].max(initial=0.0) <= EXCESS[precision]
     return int(apart.sum()), int((~apart).sum())
 
 
@@ -65,8 +59,39 @@ def test_bounds_meet_and_no_direction_is_shallower(kinds, precision):
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_bounds_meet_at_ten_thousand_poses(precision):
     for kinds in PAIRS:
-        apart, overlapping = certify(*random_pairs(kinds, 10_000, seed=12), precision, directions(10_000))
-        assert apart > 2000 and overlapping > 2000
+        for seed in (12, 13):
+            apart, overlapping = certify(*random_pairs(kinds, 5000, seed), precision, directions(10_000))
+            assert apart > 1000 and overlapping > 1000
+
+
+@pytest.mark.parametrize(
+    "kinds, precision, seed, poses",
+    [
+        ("box-box", "float64", 15, [7433]),  # a corner that falls together with a crossing of edges
+        ("box-box", "float32", 13, [3071]),  # touching: of lengths equal but for rounding one has a direction far off
+        ("box-box", "float32", 14, [4098, 4202, 8538]),  # nearest edges at angles of 0.1 and 1 degrees
+        ("box-capsule", "float32", 16, [8257]),  # a segment that nearly meets a box
+        ("capsule-capsule", "float32", 14, [4615]),  # segments that nearly meet
+        ("capsule-capsule", "float32", 18, [5752]),
+        ("box-cone", "float32", 16, [6639]),  # bounds that do not meet of cones 0.02 apart
+        ("box-convex", "float32", 20, [2453, 8957]),  # what rounding gives v along its segment hides the next vertex
+        ("box-cylinder", "float32", 13, [7016]),  # a descent of hundreds of small steps where C is sharply curved
+        ("cone-cone", "float64", 15, [5012]),  # witnesses of cones that touch
+        ("cone-cone", "float32", 16, [1937, 2600]),
+        ("cone-convex", "float64", 13, [1604]),
+        ("cone-convex", "float32", 16, [7376]),  # thin faces of a polytope whose normals are rounding
+        ("cone-sphere", "float32", 40, [2563, 7813]),
+        ("convex-convex", "float32", 17, [5972]),  # two faces as deep as each other but for 2e-6
+        ("convex-convex", "float32", 20, [518, 7793]),
+        ("convex-cylinder", "float32", 17, [5534, 6281, 9572]),
+        ("cylinder-plane", "float32", 41, [5885]),  # upright but for 1e-4
+        ("cylinder-sphere", "float64", 13, [2131]),  # nearly about one axis, where all ways out are as deep
+        ("cylinder-sphere", "float32", 40, [2563, 7813]),
+    ],
+)
+def test_poses_whose_bounds_once_did_not_meet(kinds, precision, seed, poses):
+    a, b = random_pairs(tuple(kinds.split("-")), 10_000, seed)
+    certify(a[poses], b[poses], precision, directions(10_000))
 
 
 def test_certified_depths_are_least_in_the_neighbourhood_too():

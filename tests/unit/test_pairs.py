@@ -39,6 +39,8 @@ PRECISIONS = ("float64", "float32")
 PAIRS = tuple(name for name, kind in registry("pairs").items() if kind.make is not None)  # the others: test_convex_*.py
 TOLERANCE = {"float64": 1.0e-12, "float32": 1.0e-5}
 GAP = 2.0**-10  # a depth that both precisions hold exactly
+# where the other library takes the way out through the mantle for the shortest, though a ball leaves through a cap
+NOT_LEAST = ("cylinder_sphere",)
 
 
 def test_every_pair_of_shapes_but_planes_and_surfaces_is_registered_under_its_name():
@@ -103,8 +105,11 @@ def test_depth_is_the_distance_of_an_independent_library(name):
     for (a, b), found in zip(cases, run_pairs(name, "float64", cases), strict=True):
         distance = coal_distance(a, b)
         assert (len(found.depth) > 0) == (distance < 0.0)
+        if name in NOT_LEAST and len(found.depth) and found.depth.max() < -distance * (1.0 - 1.0e-6):
+            continue
         if distance < 0.0:
-            assert found.depth.max() == pytest.approx(-distance, rel=1.0e-6)  # the iterations of the other library stop there
+            # the iterations of the other library stop there; its polytope in a cone ends short of the mantle once
+            assert found.depth.max() == pytest.approx(-distance, rel=2.0e-4 if name == "cone_sphere" else 1.0e-6)
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -188,7 +193,9 @@ def test_touching_is_not_yet_a_contact_and_the_margin_reaches_beyond(precision):
         "capsule_plane": (capsule((0, 0, 0.5), LYING), plane()),
         "capsule_sphere": (capsule((0, 0, 0), LYING), sphere((0, 0, 1))),
         "cone_plane": (solid("cone", (0.5, 1.0), (0, 0, 0.5)), plane()),
+        "cone_sphere": (solid("cone", (0.5, 1.0), (0, 0, -0.5)), sphere((0, 0, 0.5))),
         "cylinder_plane": (solid("cylinder", (0.5, 1.0), (0, 0, 0.5), LYING), plane()),
+        "cylinder_sphere": (solid("cylinder", (0.5, 1.0), (0, 0, 0)), sphere((0, 0, 1))),
         "ellipsoid_plane": (solid("ellipsoid", (0.5, 1.0, 0.25), (0, 0, 0.25)), plane()),
         "plane_sphere": (plane(), sphere((0, 0, 0.5))),
         "sphere_sphere": (sphere((0, 0, 0)), sphere((0, 0, 1))),
@@ -249,6 +256,38 @@ def test_sphere_at_a_box(centre, nhat, depth, precision):
     np.testing.assert_allclose(found.p_B, [np.array(centre) - 0.5 * np.array(nhat)], atol=TOLERANCE[precision])
 
 
+S = np.sqrt(0.5)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    "kind, centre, nhat, depth",
+    [
+        ("cylinder", (0.0, 0.75, 0.25), (0, 1, 0), 0.25),  # beside
+        ("cylinder", (0.25, 0.0, -0.75), (0, 0, -1), 0.25),  # beyond a cap
+        ("cylinder", (0.75, 0.0, 0.75), (S, 0, S), 0.5 - np.sqrt(0.125)),  # beyond the rim
+        ("cylinder", (0.0, -0.25, 0.125), (0, -1, 0), 0.75),  # inside, nearest to the side
+        ("cylinder", (0.0, 0.125, 0.375), (0, 0, 1), 0.625),  # inside, nearest to a cap
+        ("cylinder", (0.0, 0.0, 0.0), (1, 0, 0), 1.0),  # in the middle: the side, along x
+        ("cylinder", (0.0, 0.5, 0.5), (0, 1, 0), 0.5),  # on the rim
+        ("cone", (0.0, 0.0, 0.75), (0, 0, 1), 0.25),  # beyond the apex
+        ("cone", (0.0, 0.5, -0.75), (0, 0, -1), 0.25),  # below the base
+        ("cone", (1.25, 0.0, -0.75), (S, 0, -S), 0.5 - np.sqrt(0.125)),  # beyond the rim
+        ("cone", (0.0, 0.75, 0.25), (0, S, S), 0.5 - 0.5 * S),  # beside the mantle
+        ("cone", (0.0, 0.0, 0.25), (S, 0, S), 0.5 + 0.25 * S),  # on the axis: the mantle, along x
+        ("cone", (0.0, 0.25, -0.375), (0, 0, -1), 0.625),  # inside, nearest to the base
+        ("cone", (0.0, 0.0, 0.5), (S, 0, S), 0.5),  # on the apex
+    ],
+)
+def test_sphere_at_a_shape_of_revolution(kind, centre, nhat, depth, precision):
+    """A cylinder of radius 1/2 and length 1, a cone of radius and length 1: its mantle falls by 45 degrees."""
+    shape = solid(kind, (0.5 if kind == "cylinder" else 1.0, 1.0), (0, 0, 0))
+    found = run_pair(f"{kind}_sphere", precision, shape, sphere(centre))
+    np.testing.assert_allclose(found.nhat, nhat, atol=TOLERANCE[precision])
+    np.testing.assert_allclose(found.depth, [depth], atol=TOLERANCE[precision])
+    np.testing.assert_allclose(found.p_B, [np.array(centre) - 0.5 * np.array(nhat)], atol=TOLERANCE[precision])
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_spheres_of_one_centre_part_upwards(precision):
     found = run_pair("sphere_sphere", precision, sphere((1, 2, 3), 0.5), sphere((1, 2, 3), 0.25))
@@ -268,6 +307,10 @@ def test_distances_that_underflow_when_squared_still_have_a_normal(precision):
         ("capsule_capsule", capsule((0, 0, 0)), capsule((0, tiny, 0))),
         ("capsule_capsule", capsule((0, 0, 0)), capsule((0, tiny, 0), LYING)),
         ("capsule_sphere", capsule((0, 0, 0)), sphere((0, tiny, 0))),
+        ("cone_sphere", solid("cone", (0.5, 1.0), (0, 0, 0)), sphere((0, tiny, 0.5 + tiny))),
+        ("cone_sphere", solid("cone", (0.5, 1.0), (0, 0, 0)), sphere((0.5 + tiny, 0, -0.5 - tiny))),
+        ("cylinder_sphere", solid("cylinder", (0.5, 1.0), (0, 0, 0)), sphere((0, tiny, 0))),
+        ("cylinder_sphere", solid("cylinder", (0.5, 1.0), (0, 0, 0)), sphere((0.5, tiny, 0.5 + tiny))),
     ):
         found = run_pair(name, precision, a, b)
         assert len(found.depth) and np.isfinite(found.p).all() and np.isfinite(found.depth).all()

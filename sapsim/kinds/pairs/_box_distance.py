@@ -18,7 +18,7 @@ def make_box_distance(R) -> SimpleNamespace:
     import warp as wp
 
     real, vec3, mat33 = R.t, R.vec3, R.mat33
-    min_sine_squared = max(1.0e-12, 8.0 * R.eps)  # of two edges; below it the direction of their product is rounding
+    parallel = (64.0 * R.eps) ** 2  # of two edges, the squared sine: below it one of their ends is as near
     far = 1.0e30
     axes = make_axes(R)
     pick, column, along_axis, after, signed = axes.pick, axes.column, axes.along_axis, axes.after, axes.signed
@@ -51,36 +51,51 @@ def make_box_distance(R) -> SimpleNamespace:
 
     @wp.func
     def edge_points(n: vec3, R_12: mat33, t: vec3, h_1: vec3, h_2: vec3, pair: int, a_first: bool) -> Nearest:
-        """Of the two edges that reach farthest along n and -n the points nearest to the other one's line."""
+        """Of the two edges that reach farthest along n and -n the points nearest to the other one's line.
+
+        Seen along e_i the first edge is a point and the second a line along r_j - (e_i . r_j) e_i: of that the nearest point is
+        known to rounding across both edges, however small their angle.
+        """
         i, j = pair // 3, pair % 3
         edge_1, middle_1 = support_edge(n, i)
         edge_2, middle_2 = support_edge(-(wp.transpose(R_12) * n), j)
         m_1 = wp.cw_mul(middle_1, h_1)
         m_2 = t + R_12 * wp.cw_mul(middle_2, h_2)
-        d = m_2 - m_1
         r_j = column(R_12, j)
         cosine = pick(r_j, i)
-        along_1, along_2 = pick(d, i), wp.dot(d, r_j)
-        sine_squared = wp.length_sq(r_j - along_axis(i, cosine))
-        s_1 = wp.clamp((along_1 - cosine * along_2) / sine_squared, -pick(h_1, i), pick(h_1, i))
-        s_2 = wp.clamp((cosine * along_1 - along_2) / sine_squared, -pick(h_2, j), pick(h_2, j))
+        slope = r_j - along_axis(i, cosine)
+        s_2 = wp.clamp(wp.dot(m_1 - m_2, slope) / wp.length_sq(slope), -pick(h_2, j), pick(h_2, j))
+        s_1 = wp.clamp(pick(m_2, i) + cosine * s_2, -pick(h_1, i), pick(h_1, i))
         out = Nearest()
         out.x_1 = m_1 + along_axis(i, s_1)
         out.x_2 = m_2 + s_2 * r_j
         out.n = n
-        out.distance = wp.dot(n, d)
-        if wp.abs(s_1) >= pick(h_1, i) or wp.abs(s_2) >= pick(h_2, j):
-            out.distance = real(far)  # a vertex is nearer
+        apart = out.x_2 - out.x_1
+        out.distance = wp.length(apart)
+        if out.distance > wp.length(slope) * wp.length(m_2 - m_1):
+            out.n = wp.normalize(apart - along_axis(i, pick(apart, i)))  # here better known than that across both edges
         out.feature = wp.where(a_first, 16 + 12 * edge_1 + edge_2, 16 + 12 * edge_2 + edge_1)
         return out
 
     @wp.func
+    def gap(here: Nearest, R_12: mat33, t: vec3, h_1: vec3, h_2: vec3) -> real:
+        """By how much the distance of two points is more than that along their direction: zero for the nearest ones."""
+        n_2 = wp.transpose(R_12) * here.n
+        return here.distance - wp.dot(here.n, t) + wp.dot(wp.abs(here.n), h_1) + wp.dot(wp.abs(n_2), h_2)
+
+    @wp.func
     def distance(R_12: mat33, t: vec3, h_1: vec3, h_2: vec3, a_first: bool, tie: real) -> Nearest:
-        """That of boxes that are apart, or touch to `tie`.  However near they are, n has no component along a face or edge."""
+        """That of boxes that are apart, or touch to `tie`.  However near they are, n has no component along a face or edge.
+
+        Of all pairs the one that proves itself the nearest counts: lengths alone, which are known to rounding, do not tell
+        directions of features that meet from each other where boxes touch.
+        """
         best = Nearest()
         best.distance = real(far)
+        least, shortest = real(far), real(far)
         corners = wp.int32(16)  # variable bounds: the loops are not unrolled, the code stays small
-        for c in range(corners):
+        pairs = wp.int32(25)
+        for c in range(pairs):
             s = vec3(signed(c & 1), signed((c >> 1) & 1), signed((c >> 2) & 1))
             here = Nearest()
             if c < 8:
@@ -90,23 +105,26 @@ def make_box_distance(R) -> SimpleNamespace:
                 here.x_2 = t + R_12 * y_2
                 here.distance = wp.length(y_2 - y)
                 here.n = R_12 * wp.normalize(y_2 - y)
-            else:
+            elif c < corners:
                 here.x_2 = t + R_12 * wp.cw_mul(s, h_2)
                 here.x_1 = wp.min(wp.max(here.x_2, -h_1), h_1)
                 here.distance = wp.length(here.x_2 - here.x_1)
                 here.n = wp.normalize(here.x_2 - here.x_1)
-                if wp.min(wp.abs(here.x_2) - h_1) > real(0.0):
-                    here.distance = real(far)  # two vertices: the other way round they have been tried
-            here.feature = wp.where(a_first, c, (c + 8) % 16)
-            if here.distance < best.distance:
-                best = here
-        pairs = wp.int32(9)
-        for pair in range(pairs):
-            e = along_axis(pair // 3, real(1.0))
-            if wp.length_sq(wp.cross(e, column(R_12, pair % 3))) > real(min_sine_squared):
-                here = edge_points(edge_normal(R_12, t, pair), R_12, t, h_1, h_2, pair, a_first)
-                if here.distance > -tie and here.distance < best.distance:
+            else:
+                pair = c - corners
+                here.distance = real(far)
+                if wp.length_sq(wp.cross(along_axis(pair // 3, real(1.0)), column(R_12, pair % 3))) > real(parallel):
+                    here = edge_points(edge_normal(R_12, t, pair), R_12, t, h_1, h_2, pair, a_first)
+            if c < corners:
+                here.feature = wp.where(a_first, c, (c + 8) % 16)
+            if here.distance <= shortest + tie:
+                shortest = wp.min(shortest, here.distance)
+                here_gap = here.distance
+                if here.distance > tie:  # else they touch, and have no direction of their own
+                    here_gap = gap(here, R_12, t, h_1, h_2)
+                if here_gap < least - tie:
                     best = here
+                    least = here_gap
         return best
 
     return SimpleNamespace(Nearest=Nearest, edge_normal=edge_normal, edge_points=edge_points, distance=distance)

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 from sapsim.kinds.convexity import make_convexity
 
+TRIES = 14  # of directions in one step, the last 4096 times as far on as the step was
+
 
 @cache
 def make_descent(R, of_part: bool = False) -> SimpleNamespace:
@@ -21,6 +23,7 @@ def make_descent(R, of_part: bool = False) -> SimpleNamespace:
     Solid, Hulls, support = shared.Solid, shared.Hulls, shared.support
     second = shared.support_of_part if of_part else support
     # of directions, for second derivatives: the square root of rounding, about
+    farthest = 0.1 if of_part else 1.0  # how far a direction may be on from the last [rad]
     difference = 1.0e-5 if R.name == "float64" else 3.0e-3
 
     @wp.struct
@@ -73,21 +76,28 @@ def make_descent(R, of_part: bool = False) -> SimpleNamespace:
 
     @wp.func
     def descend(d: Descent, n: vec3, a: Solid, b: Solid, t: vec3, hulls: Hulls, w: int) -> Descent:
-        """A step of the descent to n, and on by a Newton step where that is lower still."""
+        """A step of the descent to n, on by a Newton step where that is lower still, and on the way from the last n while that
+        is: where C is sharply curved, n moves by a small share of its way to the minimum."""
         out = d
-        h = width(a, b, t, n, hulls, w)
-        if h >= d.depth:
-            out.ended = True
-            return out
-        out.n = n
-        out.depth = h
-        out.ended = wp.length_sq(n - d.n) <= real(16.0 * eps * eps)
-        if not out.ended:
-            ahead = newton(n, a, b, t, hulls, w)
-            h = width(a, b, t, ahead, hulls, w)
+        m = n
+        length = real(1.0)
+        tries = wp.int32(wp.static(TRIES))
+        for k in range(tries):  # one place in the text that calls width
+            h = width(a, b, t, m, hulls, w)
             if h < out.depth:
+                out.n = m
                 out.depth = h
-                out.n = ahead
+                out.ended = k == 0 and wp.length_sq(n - d.n) <= real(16.0 * eps * eps)
+            elif k != 1:
+                out.ended = k == 0
+                break
+            if out.ended or length * wp.length(n - d.n) > real(farthest):
+                break
+            if k == 0:
+                m = newton(n, a, b, t, hulls, w)
+            else:
+                m = wp.normalize(n + length * (n - d.n))
+                length *= real(2.0)
         return out
 
     return SimpleNamespace(Descent=Descent, width=width, descend=descend)

@@ -186,6 +186,13 @@ def make_epa(R) -> SimpleNamespace:
         return best
 
     @wp.func
+    def has(scratch: Scratch, row: wp.vec2i, c: vec3, vertices: int) -> bool:
+        for i in range(vertices):
+            if vertex(scratch, row, i) == c:
+                return True
+        return False
+
+    @wp.func
     def epa(a: Solid, b: Solid, t: vec3, tolerance: real, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i):
         """(depth, n from A to B)"""
         slack = real(8.0 * eps) * (wp.length(t) + a.radius + b.radius)
@@ -206,8 +213,12 @@ def make_epa(R) -> SimpleNamespace:
             if h < depth:
                 depth = h
                 normal = n
-            if depth - lower <= tolerance or h - lower <= slack:
+            if depth - lower <= tolerance:
                 break
+            if h - lower <= real(0.25) * slack or has(scratch, row, c, at):
+                # on the surface of C, or of a normal that is rounding: one of the others may be nearer
+                scratch.point[row[0], row[1] + wp.static(VERTICES) + nearest] = vec4(n[0], n[1], n[2], h)
+                continue
             faces = grow(c, at, nearest, faces, slack, scratch, row)
             if faces < 0:
                 break

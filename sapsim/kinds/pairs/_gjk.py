@@ -4,6 +4,9 @@ v is the point of a simplex in the Minkowski difference C (kinds/convexity.py) n
 from above and -h(n), n = -v / |v|, from below.  It ends where the bounds meet to rounding, where a support point repeats or v
 has got no shorter a few times, and where the lower bound exceeds `reach`.  The v whose bounds are nearest to each other counts,
 or, where no bounds have met, its n and the shortest v.
+
+Bounds that meet leave the root of their rounding to n: for a descent (_descent.py), which has no `reach`, it goes on
+until a support point repeats or v has got no shorter.
 """
 
 from functools import cache
@@ -126,20 +129,51 @@ def make_gjk(R, of_part: bool = False) -> SimpleNamespace:
         return s.weight[0] * s.w_0 + s.weight[1] * s.w_1 + s.weight[2] * s.w_2 + s.weight[3] * s.w_3
 
     @wp.func
+    def across(s: Simplex, v: vec3, rounding: real) -> vec3:
+        """The nearest point v of the simplex without what rounding of its weights gives it along the simplex: near the origin
+        that decides which point of C is next.  v where that is more: the simplex is too thin to tell."""
+        u = v
+        if s.count > 1:
+            e = s.w_1 - s.w_0
+            u -= (wp.dot(u, e) / wp.length_sq(e)) * e
+            if s.count > 2:
+                f = s.w_2 - s.w_0
+                f -= (wp.dot(f, e) / wp.length_sq(e)) * e
+                square = wp.length_sq(f)
+                if wp.length_sq(u) < square:  # farther, what f has along v by rounding is more
+                    u -= (wp.dot(u, f) / square) * f
+        return wp.where(wp.length(u - v) <= rounding, u, v)
+
+    @wp.func
     def point_of_a(s: Simplex) -> vec3:
         return s.weight[0] * s.a_0 + s.weight[1] * s.a_1 + s.weight[2] * s.a_2 + s.weight[3] * s.a_3
 
     @wp.func
-    def gjk(a: Solid, b: Solid, t: vec3, start: vec3, reach: real, tiny: real, hulls: Hulls, w: int) -> Nearest:
-        """Cores of A and B, B's origin at t from A's; `start` a first guess of n; nearer than `tiny` counts as overlapping."""
+    def told(before: Nearest, n: vec3, distance: real, gap: real, s: Simplex, v: vec3) -> Nearest:
+        out = before
+        out.n = n
+        out.distance = distance
+        out.gap = gap
+        out.p_A = point_of_a(s)
+        out.v = v
+        return out
+
+    @wp.func
+    def gjk(
+        a: Solid, b: Solid, t: vec3, start: vec3, reach: real, tiny: real, aim: vec3, hulls: Hulls, w: int
+    ) -> Nearest:  # fmt: skip
+        """Cores of A and B, B's origin at t from A's; `start` a first guess of n; nearer than `tiny` counts as overlapping; of
+        all v the nearest to `aim` counts, unless that is zero.  Without a bound of `reach` it goes on after bounds have met."""
         out = Nearest()
         s = Simplex()
         n = start
         v = vec3()
         length = real(0.0)
         close = real(4.0 * eps) * (wp.length(t) + a.radius + b.radius)
+        fine = reach > real(1.0e29)
         out.state = wp.static(APART)
         out.gap = real(1.0e30)
+        aiming = wp.length_sq(aim) > real(0.0)
         stalled = wp.int32(0)
         going = wp.int32(0)
         while going < wp.static(max_iterations):
@@ -152,42 +186,37 @@ def make_gjk(R, of_part: bool = False) -> SimpleNamespace:
                 out.n = n
                 break
             if s.count > 0:
-                if length - bound < out.gap:
-                    out.n = n
-                    out.distance = length
-                    out.gap = length - bound
-                    out.p_A = point_of_a(s)
-                    out.v = v
-                if length - bound <= close or has(s, c):
+                gap = wp.where(aiming, wp.length(v - aim), length - bound)
+                if gap < out.gap or (fine and not aiming and gap < out.gap + real(0.25) * close):
+                    out = told(out, n, length, gap, s, v)
+                if (gap <= close and (aiming or not fine)) or has(s, c):
                     break
             grown = add(s, c, p_A)
             grown.weight = weigh(grown)
             v_new = nearest_point(grown)
             if grown.count == 4 and wp.min(grown.weight) > real(0.0):
                 out.state = wp.static(OVERLAP)
-                out.p_A = point_of_a(grown)
-                out.v = v_new
+                out = told(out, out.n, out.distance, out.gap, grown, v_new)
                 break
+            grown = reduce(grown)
+            v_new = across(grown, v_new, close)
             # near its end |v| gets shorter by less than rounding while its direction still gets better: by the square
             stalled += wp.where(s.count > 0 and wp.length(v_new) >= length, 1, 0)
             if stalled > wp.static(STALLED) or (s.count > 0 and wp.length(v_new) > length + close):
                 break
-            s = reduce(grown)
+            s = grown
             v = v_new
             length = wp.length(v)
             if length <= tiny:
                 out.state = wp.static(OVERLAP)
-                out.p_A = point_of_a(s)
-                out.v = v
+                out = told(out, out.n, out.distance, out.gap, s, v)
                 break
             n = -v / length
             going += 1
-        if out.state == wp.static(APART) and out.gap > real(tight) * wp.max(a.radius, b.radius):
-            if length <= real(near) * wp.max(a.radius, b.radius):
-                out.gap += length - out.distance
-                out.distance = length
-                out.p_A = point_of_a(s)
-                out.v = v
+        larger = wp.max(a.radius, b.radius)
+        unmet = out.gap > real(tight) * larger and length <= real(near) * larger
+        if out.state == wp.static(APART) and not aiming and unmet:
+            out = told(out, out.n, length, out.gap + length - out.distance, s, v)
         return out
 
     return SimpleNamespace(Nearest=Nearest, gjk=gjk, near=near, tight=tight)

@@ -94,10 +94,12 @@ def make(R, PointBuffer):
                 # e_i x r_j has the components -R_vj, R_uj along u, v
                 sine_squared = R_12[u, j] * R_12[u, j] + R_12[v, j] * R_12[v, j]
                 if sine_squared > real(min_sine_squared):
-                    overlap = h_1[u] * wp.abs(R_12[v, j]) + h_1[v] * wp.abs(R_12[u, j])
-                    overlap += h_2[m] * wp.abs(R_12[i, n]) + h_2[n] * wp.abs(R_12[i, m])
-                    overlap -= wp.abs(t[v] * R_12[u, j] - t[u] * R_12[v, j])
-                    overlap /= wp.sqrt(sine_squared)
+                    # the normal first, of length 1: of edges that are nearly parallel its products with the axes are known
+                    inverse = real(1.0) / wp.sqrt(sine_squared)
+                    a_u, a_v = -inverse * R_12[v, j], inverse * R_12[u, j]
+                    overlap = h_1[u] * wp.abs(a_u) + h_1[v] * wp.abs(a_v) - wp.abs(t[u] * a_u + t[v] * a_v)
+                    overlap += h_2[m] * wp.abs(a_u * R_12[u, m] + a_v * R_12[v, m])
+                    overlap += h_2[n] * wp.abs(a_u * R_12[u, n] + a_v * R_12[v, n])
                     if overlap <= -margin:
                         return overlap, -2
                     if pair < 0 or overlap < best - tie:
@@ -167,13 +169,15 @@ def make(R, PointBuffer):
 
     @wp.func
     def deepen(depth: real, tolerance: real, count: int, out: PointBuffer, w: int, base: int) -> bool:
-        """Whether a point is as deep, but for `tolerance`; the deepest is made so to rounding."""
+        """Whether a point is as deep, but for `tolerance`; the deepest is made so to rounding.  None is deeper: what is
+        beside a face by the thickness of its sides may seem so."""
         deepest = wp.int32(0)
-        for k in range(1, count):
+        for k in range(count):
+            out.depth[w, base + k] = wp.min(out.depth[w, base + k], depth)
             if out.depth[w, base + k] > out.depth[w, base + deepest]:
                 deepest = k
         if count > 0 and out.depth[w, base + deepest] >= depth - tolerance:
-            out.depth[w, base + deepest] = wp.max(out.depth[w, base + deepest], depth)
+            out.depth[w, base + deepest] = depth
             return True
         return False
 
@@ -219,7 +223,8 @@ def make(R, PointBuffer):
                 depth = -met.distance
         thick = real(1.0e-6) * smallest + real(4.0) * tie
         count = face_points(n, h_1, p_1, R_1, h_2, p_2, R_2, R_12, t_1, margin, thick, a_first, out, w, base)
-        if not apart and deepen(depth, thick, count, out, w, base):
+        # points nearer than twice `thick` were one: the deepest may be the one left out
+        if not apart and deepen(depth, real(4.0) * thick, count, out, w, base):
             return count, wp.where(a_first, real(1.0), real(-1.0)) * (R_1 * n)
         if not apart:
             # no point is left where rounding decides, or where face and edges are as good as each other

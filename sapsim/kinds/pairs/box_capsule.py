@@ -44,9 +44,11 @@ def make(R, PointBuffer):
     import warp as wp
 
     real, vec3, mat33 = R.t, R.vec3, R.mat33
-    touching = 16.0 * R.eps
+    eps = R.eps
+    touching = 16.0 * eps
+    rough = 1.0e-6 if R.name == "float64" else 2.0e-2  # of the lengths: nearer, the direction from point to point is rounding
     exact, above = (1.0e-10, 1.0e-5) if R.name == "float64" else (1.0e-6, 1.0e-3)  # in r, of depths, and sideways: the root
-    min_sine_squared = max(1.0e-12, 8.0 * R.eps)  # of u and an edge; below it the direction of their product is rounding
+    min_sine_squared = max(1.0e-12, 8.0 * eps)  # of u and an edge; below it the direction of their product is rounding
     axes = make_axes(R)
     pick, along_axis, after = axes.pick, axes.along_axis, axes.after
 
@@ -103,6 +105,20 @@ def make(R, PointBuffer):
                     best = overlap
                     n = toward(side) * a
         return n, best
+
+    @wp.func
+    def across_segment(n: vec3, u: vec3, x: vec3, h: vec3) -> vec3:
+        """n from a point of the box to the point x of the segment, without what rounding gives it along the segment: of n the
+        components that the box leaves it, an edge two, a corner three."""
+        v = vec3(
+            wp.where(wp.abs(x[0]) > h[0], u[0], real(0.0)),
+            wp.where(wp.abs(x[1]) > h[1], u[1], real(0.0)),
+            wp.where(wp.abs(x[2]) > h[2], u[2], real(0.0)),
+        )
+        square = wp.length_sq(v)
+        if square <= real(min_sine_squared):
+            return n
+        return wp.normalize(n - (wp.dot(n, u) / square) * v)
 
     @wp.func
     def stretch(y_0: vec3, slope: vec3, l: real, h: vec3, k: int, beside: real):
@@ -198,7 +214,8 @@ def make(R, PointBuffer):
         h, r, l = size_a, size_b[0], size_b[1]
         c = wp.transpose(R_WA) * (p_WB - p_WA)
         u = wp.transpose(R_WA) * vec3(R_WB[0, 2], R_WB[1, 2], R_WB[2, 2])
-        x = c + nearest(c, u, l, h) * u
+        at = nearest(c, u, l, h)
+        x = c + at * u
         e = beyond(x, h)
         distance = wp.length(e)
         if r - distance <= -margin:
@@ -206,12 +223,20 @@ def make(R, PointBuffer):
         tie = real(touching) * (wp.max(h) + l)
         depth = r - distance
         q = x - e
-        if distance > tie:
-            n = e / distance
-        else:
-            n, overlap = least_overlap(c, u, l, h, tie)
-            depth = r + overlap
-            q = x + overlap * n
+        n = e / wp.max(distance, real(eps) * tie)
+        if distance <= real(rough) * (wp.max(h) + l):
+            n_0, overlap = least_overlap(c, u, l, h, tie)
+            n_1 = n
+            if wp.abs(at) < l:
+                n_1 = across_segment(n, u, x, h)
+            parted = wp.dot(n_1, c) - wp.dot(wp.abs(n_1), h) - l * wp.abs(wp.dot(n_1, u))
+            if distance <= tie or -overlap >= parted - tie:
+                n = n_0
+                depth = r + overlap
+                q = x + overlap * n
+            else:
+                n = n_1
+                depth = r - parted
         count = add_points(h, p_WA, R_WA, r, l, c, u, n, q, depth, margin, out, w, base)
         return count, R_WA * n
 

@@ -35,6 +35,7 @@ def make(R, PointBuffer):
     min_sine_squared = max(1.0e-20, 1.0e4 * R.eps * R.eps)  # below it the direction of u x v is rounding
     parallel = R.eps * R.eps  # below this squared sine any point of one segment is as near as another
     touching = 16.0 * R.eps
+    rough = 1.0e-6 if R.name == "float64" else 2.0e-2  # of the lengths: nearer, the direction from point to point is rounding
 
     @wp.func
     def axis_of(M: mat33, k: int) -> vec3:
@@ -62,7 +63,7 @@ def make(R, PointBuffer):
         du, dv = wp.dot(u, d), wp.dot(v, d)
         s = real(0.0)
         if sine_squared > real(parallel):
-            s = wp.clamp(wp.dot(u - c * v, d) / sine_squared, -l_a, l_a)
+            s = wp.clamp(wp.dot(wp.cross(v, wp.cross(u, v)), d) / sine_squared, -l_a, l_a)
         t = c * s - dv
         if wp.abs(t) > l_b:
             t = wp.clamp(t, -l_b, l_b)
@@ -77,6 +78,24 @@ def make(R, PointBuffer):
         if is_first(size_a, size_b, d):
             return axis_of(R_WA, 0)
         return -axis_of(R_WB, 0)
+
+    @wp.func
+    def direction(u: vec3, v: vec3, d: vec3, l_a: real, l_b: real, s: real, t: real, apart: vec3, n: vec3) -> vec3:
+        """Normal where the segments nearly meet: of n, which is across both, and of `apart` without what rounding gives it
+        along a segment beside whose inside it is, the one along which they part more."""
+        x = wp.where(wp.dot(n, apart) < real(0.0), -n, n)
+        m = wp.normalize(apart)
+        if wp.abs(s) < l_a:
+            m -= wp.dot(m, u) * u
+        if wp.abs(t) < l_b:
+            m -= wp.dot(m, v) * v
+        if wp.length_sq(m) < real(0.25):
+            return x
+        m = wp.normalize(m)
+        parted = wp.dot(m, d) - l_a * wp.abs(wp.dot(m, u)) - l_b * wp.abs(wp.dot(m, v))
+        if parted < wp.dot(x, d) - l_a * wp.abs(wp.dot(x, u)) - l_b * wp.abs(wp.dot(x, v)):
+            return x
+        return m
 
     @wp.func
     def ends(
@@ -126,8 +145,12 @@ def make(R, PointBuffer):
         if r - distance <= -margin:
             return 0, u
         n = across(size_a, R_WA, size_b, R_WB, u, v, d, sine_squared)
-        if distance > real(touching) * (r + size_a[1] + size_b[1]):
+        length = r + size_a[1] + size_b[1]
+        if distance > real(rough) * length:
             n = apart / distance
+        elif distance > real(touching) * length:
+            n = direction(u, v, d, size_a[1], size_b[1], s, t, apart, n)
+            distance = wp.dot(n, apart)
         if sine_squared <= real(MAX_SINE * MAX_SINE):
             count = ends(size_a, p_WA, u, size_b, v, d, s, t, n, margin, out, w, base)
             if count > 0:

@@ -6,7 +6,12 @@ choice depends on which one is called A.  Work is done in world axes about the f
 **Normal.**  Cores apart: the direction of the distance (_gjk.py).  Cores that overlap: the expanding polytope (_epa.py) finds
 the direction of least depth over all directions; then the direction is refined.  With the second core moved along n until the
 two are c apart, the normal n' of that distance has h(n') <= h(n): n <- n' descends to a minimum, and stays where faces meet;
-a Newton step on h speeds that up where h is smooth.
+Newton steps on h and longer steps the same way speed that up (_descent.py).  Cores that touch but for rounding, or whose bounds
+do not meet, descend too.
+
+**Witnesses.**  Of cores apart whose normal comes from a descent, they are looked for where they are and c apart, from several
+sides, with ever smaller c: those count that part most nearly by the depth along n.
+
 Roundings of spheres and capsules add to the depth and change no normal.
 
 **Points.**  _manifold.py, _lines.py, _reduce.py; where none of theirs is as deep as the depth found, the nearest points are one
@@ -39,6 +44,7 @@ def make_convex(R, PointBuffer, shared):
     Descent, descend = descent.Descent, descent.descend
     nearest = make_gjk(R)
     Nearest, gjk, near, tight = nearest.Nearest, nearest.gjk, nearest.near, nearest.tight
+    loose = 4.0 * tight  # bounds of cores that are far apart; a descent knows n to the root of rounding
     epa = make_epa(R).epa
     write = make_points(R, PointBuffer).write
 
@@ -63,6 +69,23 @@ def make_convex(R, PointBuffer, shared):
         return wp.length(u - d.depth * d.n)
 
     @wp.func
+    def begin(
+        found: Nearest, a: Solid, b: Solid, t: vec3, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i
+    ) -> Descent:  # fmt: skip
+        """Where the descent begins: at the normal found, or that of the least depth of all where along it the cores overlap."""
+        d = Descent()
+        d.n = found.n
+        d.depth = found.gap - found.distance
+        if d.depth > real(0.0):
+            smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
+            tolerance = real(1.0e-7 if double else 0.0) * smaller + real(4.0 * eps) * larger
+            depth, n = epa(a, b, t, tolerance, hulls, w, scratch, row)
+            if found.state == wp.static(OVERLAP) or depth < d.depth:
+                d.depth = depth
+                d.n = n
+        return d
+
+    @wp.func
     def find_normal(a: Solid, b: Solid, t: vec3, reach: real, hulls: Hulls, w: int, scratch: Scratch, row: wp.vec2i) -> Nearest:
         """Signed distance of the cores, n and the witness on A's core; FAR where it exceeds reach."""
         smaller, larger = wp.min(a.radius, b.radius), wp.max(a.radius, b.radius)
@@ -74,8 +97,9 @@ def make_convex(R, PointBuffer, shared):
         within = reach
         descending = wp.int32(0)
         for turn in range(wp.static(turns)):  # one place in the text that calls gjk
-            shift = wp.where(descending == 1, d.depth + c, real(0.0)) * d.n
-            here = gjk(a, b, t + shift, n, within, real(touching) * larger, hulls, w)
+            shift = wp.where((descending & 1) == 1, d.depth + c, real(0.0)) * d.n
+            aim = wp.where(descending > 1, real(1.0), real(0.0)) * (d.depth * d.n - shift)
+            here = gjk(a, b, t + shift, n, within, real(touching) * larger, aim, hulls, w)
             if descending > 0:
                 if descending == 1 and here.state == wp.static(APART):
                     d = descend(d, here.n, a, b, t, hulls, w)
@@ -83,39 +107,35 @@ def make_convex(R, PointBuffer, shared):
                     found.p_A = here.p_A
                     found.v = shift + here.v
                 n = d.n
-                if descending == 2:  # each look from another side
+                if (here.state != wp.static(APART) and descending == 1) or (d.ended and d.depth >= real(0.0)):
+                    break
+                if descending > 1 and astray(found.v, d) <= real(tight) * larger:
+                    break
+                if descending > 1:  # each look from another side, the next at the other place
                     n = wp.normalize(d.n + real(0.2) * vec3(here.n[1], here.n[2], here.n[0]))
-                if here.state != wp.static(APART) or (d.ended and d.depth >= real(0.0)):
-                    break
-                # apart, the last looks are at the shapes where they are
-                if descending == 2 and astray(found.v, d) <= real(tight) * larger:
-                    break
-                if d.ended or turn == wp.static(turns - 3):
+                    descending = 5 - descending
+                    c *= wp.where(descending == 2, real(0.25), real(1.0))
+                elif d.ended or turn == wp.static(turns - 5):
                     descending = 2
+                    c *= real(0.0625)
             elif here.state == wp.static(FAR):
                 return here
-            elif here.state == wp.static(APART) and (
-                here.distance > real(near) * larger
-                or (here.distance > real(clear) * larger and here.gap <= real(tight) * larger)
-            ):
-                # begun anew from the normal found, until the bounds meet
-                if turn > 0 and here.gap >= found.gap:
-                    break
-                found = here
-                n = here.n
-                if here.gap <= real(16.0 * eps) * larger:
-                    break
             else:
+                known = here.distance > real(clear) * larger and here.gap <= real(tight) * larger
+                if here.state == wp.static(APART) and (here.distance > real(near) * larger or known):
+                    # begun anew from the normal found, until the bounds meet
+                    better = turn == 0 or here.gap < found.gap
+                    if better:
+                        found = here
+                        n = here.n
+                    if found.gap <= real(16.0 * eps) * larger or (not better and found.gap <= real(loose) * larger):
+                        break
+                    if better:
+                        continue
+                else:
+                    found = here
                 descending = 1
-                found = here
-                d.n = here.n
-                d.depth = here.gap - here.distance
-                if here.state == wp.static(OVERLAP):
-                    tolerance = real(1.0e-7 if double else 1.0e-6) * smaller + real(4.0 * eps) * larger
-                    depth, normal = epa(a, b, t, tolerance, hulls, w, scratch, row)
-                    d.depth = depth
-                    d.n = normal
-                    c = real(0.02) * smaller + real(1024.0 * eps) * larger
+                d = begin(found, a, b, t, hulls, w, scratch, row)
                 n = d.n
                 within = real(1.0e30)
         if descending > 0:

@@ -122,7 +122,7 @@ def make_convex(R, PointBuffer, shared):
         descending = wp.int32(0)
         for _turn in range(wp.static(turns)):  # one place in the text that calls gjk
             shift = wp.where(descending == 1, d.depth + c, real(0.0)) * d.n
-            here = gjk(a, b, t + shift, d.n, within, real(1.0e-9 if double else 4.0e-6) * larger, hulls, w)
+            here = gjk(a, b, t + shift, d.n, within, real(1.0e-9 if double else 4.0e-6) * larger, vec3(), hulls, w)
             if descending == 1:
                 if here.state != wp.static(APART):
                     break
