@@ -80,7 +80,6 @@ def test_bounds_meet_at_ten_thousand_poses(precision):
         ("cone-cone", "float32", 16, [1937, 2600]),
         ("cone-convex", "float64", 13, [1604]),
         ("cone-convex", "float32", 16, [7376]),  # thin faces of a polytope whose normals are rounding
-        ("cone-sphere", "float32", 40, [2563, 7813]),
         ("convex-convex", "float32", 17, [5972]),  # two faces as deep as each other but for 2e-6
         ("convex-convex", "float32", 20, [518, 7793]),
         ("convex-cylinder", "float32", 17, [5534, 6281, 9572]),

@@ -1,7 +1,8 @@
 """Descent of the depth over directions: h(n) of two cores that overlap (kinds/convexity.py), to a minimum.
 
 With the second core moved along n until the two are c apart, the normal n' of that distance has h(n') <= h(n): n <- n' descends
-to a minimum, and stays where faces meet; a Newton step on h speeds that up where h is smooth.
+to a minimum, and stays where faces meet; a Newton step on h speeds that up where h is smooth, and steps of doubled length the
+same way where C is sharply curved.
 """
 
 from functools import cache

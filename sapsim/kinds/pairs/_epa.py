@@ -3,7 +3,8 @@ on 3D game objects", 2001), on the Minkowski difference C.
 
 A polytope inside C grows by the support point along the normal of the face nearest to the origin.  That face's distance bounds
 the depth from below, the least support width h seen so far from above.  It ends where the bounds meet within `tolerance` or the
-room is used up: the normal of the least h is then refined (convex_convex.py).
+room is used up: the normal of the least h is then refined (convex_convex.py).  A face that cannot grow (it lies on the surface
+of C, or is so thin that its normal is rounding) takes its h as its distance, and the next one is looked at.
 
 Entries of scratch: `point` holds vertices, then planes (normal, distance) of faces; `name` holds the horizon, then the three
 vertices of each face in eight bits each.

@@ -9,6 +9,9 @@ meets the box (to rounding), nhat_AB is the axis of least overlap, and depth = r
     faces        h_i + l |u_i| - |c_i|
     e_i x u      (sum_j h_j |n_j|) - |n . c|,   n = e_i x u / |e_i x u|
 
+Where it nearly meets the box, so that the direction of e is mostly rounding, the axis counts unless segment and box part more
+along e without its part along the segment.
+
 Of overlaps that are equal but for rounding the first in this order counts; a coordinate 0 counts as positive.
 
 **Points.**  They are taken on the face k of the largest |n_k| (the lowest k of those within 0.1 %), of its side n_k > 0 or

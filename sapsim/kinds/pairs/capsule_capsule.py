@@ -6,7 +6,9 @@ With u, v the unit axes (v turned so that u . v >= 0), c_A, c_B the nearest poin
 
 Where the segments meet (to rounding) the least push is across both: nhat_AB = u x v / |u x v|, or any direction across u
 where they are parallel, too.  That one is taken from the capsule that comes first, by volume, then by the place of its
-centre, as for boxes, so that exchanging the capsules turns it round (unless the centres coincide).
+centre, as for boxes, so that exchanging the capsules turns it round (unless the centres coincide).  Where they nearly meet, so
+that the direction of c_B - c_A is mostly rounding, it counts without its part along a segment inside which the point is, or
+u x v does: the one along which the segments part more.
 
 **Along each other.**  The segments overlap along m = (u + v) / |u + v| by more than 1 % of r, and over half that overlap
 they part by at most 1 % of r sideways and 5 % of r along nhat; and their angle is below 6 degrees.  Then the points are
