@@ -92,7 +92,7 @@ def _contact(first: Box, second: Box, first_is_a: bool, margin: float):
         n, depth = crosses[pair], of_edges[pair]
     n = n if n @ (second.p - first.p) >= 0.0 else -n
     met = None
-    if depth < 0.0:
+    if depth < -tie:
         distance, direction, met = _nearest(first, second, first_is_a)
         if distance >= margin:
             return np.array([0.0, 0.0, 1.0]), []

@@ -30,7 +30,7 @@ def make_round(R) -> SimpleNamespace:
     manifold = make_manifold(R)
     Face, Limits, corner, after = manifold.Face, manifold.Limits, manifold.corner, manifold.after
     name_of, pair_name, add_meeting, height = manifold.name_of, manifold.pair_name, manifold.add_meeting, manifold.height
-    step = 2.0 * math.pi / CORNERS
+    cosine, sine = math.cos(2.0 * math.pi / CORNERS), math.sin(2.0 * math.pi / CORNERS)
     # in quarters of a turn, about: arcs that are as near as this are one
     tiny = 1.0e-9 if R.name == "float64" else 1.0e-4
 
@@ -119,7 +119,7 @@ def make_round(R) -> SimpleNamespace:
 
     @wp.func
     def beyond_side(d: Disc, p: Face, k: int, scratch: Scratch, row: wp.vec2i) -> vec3:
-        """(A, B, C) of side k of p: the rim's points with A x + B y + C > 0 lie outside of it.
+        """(A, B, C) of side k of p: the rim's point (x, y) lies A x + B y + C [m] outside of it.
 
         Of another disc that leans against this one A and B are those of one that does not; samples are looked at again.
         """
@@ -128,10 +128,14 @@ def make_round(R) -> SimpleNamespace:
             e_1, e_2 = coordinates(other, d.e_1), coordinates(other, d.e_2)
             c = coordinates(other, d.centre - other.centre)
             square = real(0.5) * (wp.dot(e_1, e_1) + wp.dot(e_2, e_2))
-            return vec3(wp.dot(c, e_1), wp.dot(c, e_2), real(0.5) * (wp.dot(c, c) + square - real(1.0)))
+            side = vec3(wp.dot(c, e_1), wp.dot(c, e_2), real(0.5) * (wp.dot(c, c) + square - real(1.0)))
+            return wp.length(other.e_1) * side
         p_0 = corner(scratch, row, p, k)
         e = corner(scratch, row, p, after(p, k)) - p_0
-        m = p.sense * vec3(e[1], -e[0], real(0.0))
+        length = wp.sqrt(e[0] * e[0] + e[1] * e[1])
+        if length == real(0.0):
+            return vec3(real(0.0), real(0.0), real(-1.0e30))
+        m = p.sense / length * vec3(e[1], -e[0], real(0.0))
         return vec3(wp.dot(m, d.e_1), wp.dot(m, d.e_2), wp.dot(m, d.centre - p_0))
 
     @wp.func
@@ -150,8 +154,8 @@ def make_round(R) -> SimpleNamespace:
     def whole() -> Arc:
         out = Arc()
         out.begin = vec2(real(1.0), real(0.0))
-        out.cosine = real(math.cos(step))
-        out.sine = real(math.sin(step))
+        out.cosine = real(cosine)
+        out.sine = real(sine)
         out.count = wp.static(CORNERS)
         return out
 
@@ -175,10 +179,11 @@ def make_round(R) -> SimpleNamespace:
         return out
 
     @wp.func
-    def arc_of(d: Disc, p: Face, scratch: Scratch, row: wp.vec2i) -> Arc:
+    def arc_of(d: Disc, p: Face, limits: Limits, scratch: Scratch, row: wp.vec2i) -> Arc:
         """The least arc of the rim that holds what lies over p, a whole polygon or another disc: all but the longest gap.
 
-        Every side of p cuts an arc off the rim; the gap begins with the longest of those and takes in what overlaps it.
+        Every side of p that the rim is beyond by more than the thickness of sides cuts an arc off it; the gap begins with the
+        longest of those and takes in what overlaps it.
         """
         first, last = vec2(), vec2()  # of the gap
         at, length = real(0.0), real(0.0)
@@ -192,7 +197,7 @@ def make_round(R) -> SimpleNamespace:
                 rise = wp.sqrt(out[0] * out[0] + out[1] * out[1])
                 if out[2] >= rise:
                     return whole()
-                if out[2] > -rise:
+                if out[2] + rise > limits.thick:
                     c = -out[2] / rise
                     s = wp.sqrt(wp.max(real(1.0) - c * c, real(0.0)))
                     x, y = out[0] / rise, out[1] / rise
@@ -228,7 +233,7 @@ def make_round(R) -> SimpleNamespace:
         d = disc_of(f, scratch, row)
         arc = whole()
         if p.round or p.sides == -1:  # parts of a surface do not know of each other: they share the corners of the polygon
-            arc = arc_of(d, p, scratch, row)
+            arc = arc_of(d, p, limits, scratch, row)
         half = real(2.0)
         if wp.abs(d.e_1[2]) > real(LEANS) * wp.length(d.e_1):
             half = wp.sqrt(real(0.5) * (real(1.0) + arc.cosine))

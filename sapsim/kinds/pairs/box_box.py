@@ -213,7 +213,7 @@ def make(R, PointBuffer):
 
         n, depth, edges = least_axis(R_12, t_1, t_2, overlap_1, overlap_2, edge_overlap, pair, tie)
         met = Nearest()
-        apart = depth < real(0.0)
+        apart = depth < -tie  # nearer they touch, and the axis is as good
         if apart:
             met = distance(R_12, t_1, h_1, h_2, a_first, tie)
             if met.distance >= margin:
