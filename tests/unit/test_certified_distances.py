@@ -83,6 +83,7 @@ def test_bounds_meet_at_ten_thousand_poses(precision):
         ("convex-convex", "float32", 17, [5972]),  # two faces as deep as each other but for 2e-6
         ("convex-convex", "float32", 20, [518, 7793]),
         ("convex-cylinder", "float32", 17, [5534, 6281, 9572]),
+        ("convex-plane", "float64", 204, [8232]),  # apart, two vertices as near as each other but for 1e-7
         ("cylinder-plane", "float32", 41, [5885]),  # upright but for 1e-4
         ("cylinder-sphere", "float64", 13, [2131]),  # nearly about one axis, where all ways out are as deep
         ("cylinder-sphere", "float32", 40, [2563, 7813]),

@@ -21,7 +21,7 @@ def make_reduce(R, PointBuffer, again: bool = False) -> SimpleNamespace:
     """Device function write; `again`: of points that are put together with others later, and chosen from anew."""
     import warp as wp
 
-    real, vec3, vec2, mat33 = R.t, R.vec3, R.vec2, R.mat33
+    real, vec3, vec2, vec4, mat33 = R.t, R.vec3, R.vec2, R.vec4, R.mat33
     Scratch = make_convexity(R).Scratch
 
     @wp.func
@@ -41,11 +41,11 @@ def make_reduce(R, PointBuffer, again: bool = False) -> SimpleNamespace:
         return best
 
     @wp.func
-    def deepest(found: int, tie: real, scratch: Scratch, row: wp.vec2i) -> int:
+    def deepest(found: int, scratch: Scratch, row: wp.vec2i) -> int:
         best = wp.int32(0)
         for k in range(1, found):
             here = scratch.point[row[0], row[1] + wp.static(FIRST) + k][3]
-            if here > scratch.point[row[0], row[1] + wp.static(FIRST) + best][3] + tie:
+            if here > scratch.point[row[0], row[1] + wp.static(FIRST) + best][3]:
                 best = k
         return best
 
@@ -69,11 +69,15 @@ def make_reduce(R, PointBuffer, again: bool = False) -> SimpleNamespace:
     @wp.func
     def spread(found: int, tie: real, even: real, scratch: Scratch, row: wp.vec2i) -> int:
         """Chooses the farthest and the deepest points; how many.  Of points of which some have been chosen so before it takes
-        the same as of all.  `even`: share of the depth by which a deepest one may be left out."""
+        the same as of all.
+
+        A deepest one that is deeper by no more than `tie`, or the share `even` of its depth, may be left out where the shapes
+        overlap, so that a contact at rest keeps its points; the deepest chosen one then has its depth."""
         count = wp.int32(0)
         if found == 0:
             return count
         most = real(-1.0e30)
+        top = wp.int32(0)
         d = vec2(real(1.0), real(0.0))
         turns = wp.int32(wp.static(POINTS))
         for _turn in range(turns):
@@ -84,12 +88,18 @@ def make_reduce(R, PointBuffer, again: bool = False) -> SimpleNamespace:
                 if scratch.name[row[0], row[1] + wp.static(FIRST_NAME) + chosen(i, scratch, row)] == name:
                     known = 1
             if known == 0:
-                most = wp.max(most, scratch.point[row[0], row[1] + wp.static(FIRST) + k][3])
+                here = scratch.point[row[0], row[1] + wp.static(FIRST) + k][3]
+                if here > most:
+                    most = here
+                    top = k
                 count = choose(k, count, scratch, row)
             d = vec2(real(0.7071067811865476) * (d[0] - d[1]), real(0.7071067811865476) * (d[0] + d[1]))
-        k = deepest(found, tie, scratch, row)
+        k = deepest(found, scratch, row)
         depth = scratch.point[row[0], row[1] + wp.static(FIRST) + k][3]
-        if depth > most + tie and depth * (real(1.0) - even) > most:
+        if depth > most and depth > real(0.0) and (depth <= most + tie or depth * (real(1.0) - even) <= most):
+            p = scratch.point[row[0], row[1] + wp.static(FIRST) + top]
+            scratch.point[row[0], row[1] + wp.static(FIRST) + top] = vec4(p[0], p[1], p[2], depth)
+        elif depth > most:
             to = wp.int32(count)
             if count == wp.static(POINTS):
                 to = wp.int32(0)
