@@ -7,20 +7,16 @@ Half extent along a unit vector d, with the columns g_j of R_WG, half lengths h 
 
     e(d) = sum_j |d . g_j| h_j + sqrt(sum_j (d . g_j)^2 a_j^2)
 
-Extents are taken larger by some rounding errors and by what shapes touch from (touch.py), so that no pair is lost that the
-narrow phase would find.
+Extents are taken larger by some rounding errors, so that no pair is lost that the narrow phase would find.
 """
 
 from types import SimpleNamespace
 
 import warp as wp
 
-from sapsim.collide.touch import ARRAYS as TOUCH
-from sapsim.collide.touch import make_touch
-
 SLACK = 8.0  # rounding errors of the precision
-ARRAYS = ("p_WG", "R_WG", "shape_low", "shape_high", "shape_round", "c_WG", "e_WG", *TOUCH)
-BALL_ARRAYS = ("p_WG", "R_WG", "shape_low", "shape_high", "shape_round", "shape_radius", "body_reach", "p_WB", *TOUCH)
+ARRAYS = ("p_WG", "R_WG", "shape_low", "shape_high", "shape_round", "c_WG", "e_WG")
+BALL_ARRAYS = ("p_WG", "R_WG", "shape_low", "shape_high", "shape_round", "shape_radius", "body_reach", "p_WB")
 
 
 def make_bounds(R, struct):
@@ -33,7 +29,6 @@ def make_bounds(R, struct):
     real, vec3 = R.t, R.vec3
     slack = SLACK * R.eps
     larger = 1.0 + slack
-    margin_of = make_touch(R, struct).margin_of
 
     @wp.func
     def squared(a: vec3) -> vec3:
@@ -59,8 +54,7 @@ def make_bounds(R, struct):
         for k in range(3):
             e[k] = extent(vec3(R_WG[k, 0], R_WG[k, 1], R_WG[k, 2]), half, round)
         s.c_WG[w, i] = c
-        touch = s.shape_touch[w, i]
-        s.e_WG[w, i] = e + real(slack) * (e + magnitudes(c)) + vec3(touch)
+        s.e_WG[w, i] = e + real(slack) * (e + magnitudes(c))
 
     @wp.func
     def apart(c_i: vec3, e_i: vec3, c_j: vec3, e_j: vec3, margin: real) -> bool:
@@ -75,10 +69,9 @@ def make_bounds(R, struct):
         R_ij = wp.transpose(R_WG) * s.R_WG[w, j]
         half = real(0.5) * (s.shape_high[w, j] - s.shape_low[w, j])
         rounding = real(slack) * wp.max(magnitudes(c) + magnitudes(s.p_WG[w, i]))
-        margin = margin_of(s, w, i, j)
         for k in range(3):
             reach = extent(vec3(R_ij[k, 0], R_ij[k, 1], R_ij[k, 2]), half, s.shape_round[w, j]) * real(larger)
-            reach += s.shape_round[w, i][k] + margin + rounding
+            reach += s.shape_round[w, i][k] + s.margin + rounding
             if c_i[k] - reach > s.shape_high[w, i][k] or c_i[k] + reach < s.shape_low[w, i][k]:
                 return True
         return False
@@ -97,7 +90,6 @@ def make_ball_bounds(R, struct):
     real, vec3 = R.t, R.vec3
     slack = SLACK * R.eps
     larger = 1.0 + slack
-    margin_of = make_touch(R, struct).margin_of
 
     @wp.func
     def sum_of(a: vec3) -> real:
@@ -128,20 +120,18 @@ def make_ball_bounds(R, struct):
         d = s.p_WG[w, b] - s.p_WG[w, a]
         r_a = s.shape_radius[w, a]
         r_b = s.shape_radius[w, b]
-        margin = margin_of(s, w, a, b)
-        if not balls_meet(d, r_a + r_b + margin):
+        if not balls_meet(d, r_a + r_b + s.margin):
             return False
         if r_a >= r_b:
-            return in_box(s, w, a, d, r_b + margin)
-        return in_box(s, w, b, -d, r_a + margin)
+            return in_box(s, w, a, d, r_b + s.margin)
+        return in_box(s, w, b, -d, r_a + s.margin)
 
     @wp.func
     def at_body(s: struct, w: int, a: int, body: int) -> bool:
         p_WA = s.p_WG[w, a]
         p_WB = s.p_WB[w, body]
-        # placing its shapes from p_WB on rounds to the size of the world's coordinates; some more, for what they touch
-        reach = s.body_reach[w, body] * real(1.0 + 3.0 * slack) + real(2.0 * slack) * sum_of(p_WB)
-        reach += s.margin + s.shape_touch[w, a]
+        # placing its shapes from p_WB on rounds to the size of the world's coordinates
+        reach = s.body_reach[w, body] * real(larger) + real(slack) * sum_of(p_WB) + s.margin
         d = p_WB - p_WA
         return balls_meet(d, s.shape_radius[w, a] + reach) and in_box(s, w, a, d, reach)
 

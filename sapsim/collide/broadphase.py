@@ -14,25 +14,22 @@ from sapsim.collide.grid import SCALARS as GRID_SCALARS
 from sapsim.collide.grid import make_grid
 from sapsim.collide.pair_list import ARRAYS as LIST
 from sapsim.collide.pair_list import make_pair_list
-from sapsim.collide.touch import ARRAYS as TOUCH
-from sapsim.collide.touch import make_touch
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
 from sapsim.model.stage import Stage, make_stage
 
 ARRAYS = tuple(dict.fromkeys((
-    "shape_body", "shape_p_BG", "shape_R_BG", "p_WB", "R_WB", "p_WG", "R_WG", *LIST, *GRID, *TOUCH,
+    "shape_body", "shape_p_BG", "shape_R_BG", "p_WB", "R_WB", "p_WG", "R_WG", *LIST, *GRID,
 )))  # fmt: skip
 SCALARS = (("nshape", "int"), ("nrun", "int"), ("cnear", "int"), *GRID_SCALARS, ("margin", "real"))
 
 
 @cache
 def make(R) -> Stage:
-    """The stage `broadphase`; writes p_WG, R_WG, shape_touch, the near list and near_count (which may exceed cnear)."""
+    """The stage `broadphase`; writes p_WG, R_WG, the near list and near_count (which may exceed cnear)."""
     struct = make_struct("Broadphase", R, ARRAYS, SCALARS)
     from_list = make_pair_list(R, struct)
     from_grid = make_grid(R, struct)
-    touch_of = make_touch(R, struct).touch_of
 
     @wp.func
     def place_shapes(s: struct, w: int, lane: int):
@@ -45,7 +42,6 @@ def make(R) -> Stage:
                 R_WB = s.R_WB[w, b]
                 s.p_WG[w, i] = s.p_WB[w, b] + R_WB * s.shape_p_BG[w, i]
                 s.R_WG[w, i] = R_WB * s.shape_R_BG[w, i]
-            s.shape_touch[w, i] = touch_of(s.p_WG[w, i], s.shape_radius[w, i])
 
     @wp.func
     def broadphase(s: struct, w: int, lane: int):

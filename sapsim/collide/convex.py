@@ -14,8 +14,6 @@ from sapsim.collide.part_merge import ARRAYS as MERGED
 from sapsim.collide.part_merge import make_merge
 from sapsim.collide.parts import ARRAYS as PARTS
 from sapsim.collide.parts import NONE, make_parts
-from sapsim.collide.touch import ARRAYS as TOUCH
-from sapsim.collide.touch import make_touch
 from sapsim.kinds.convexity import ROOM, make_convexity
 from sapsim.kinds.dispatch import in_convex_stage, make_convex_pairs
 from sapsim.math.block import barrier
@@ -28,7 +26,6 @@ ARRAYS = tuple(dict.fromkeys((
     "hull_corner_start", "hull_corner", "hull_edge", "hull_cell", "hull_candidate_start", "hull_candidate",
     "hull_vertex_face_start", "hull_vertex_face", "hull_vertex", "hull_normal", "convex_point", "convex_name",
     "tri_corner", "tri_side", "tri_beside", "tri_bits", "ring_start", "ring", "tri_vertex", "tri_plane", *PARTS, *MERGED,
-    *TOUCH,
 )))  # fmt: skip
 SCALARS = (("cnear", "int"), ("nmesh", "int"), ("margin", "real"))
 
@@ -48,7 +45,6 @@ def make(R) -> Stage:
     here = in_convex_stage(R)
     struct = make_struct("Convex", R, ARRAYS, SCALARS)
     parts = make_parts(R, struct)
-    margin_of = make_touch(R, struct).margin_of
     vec3 = R.vec3
 
     @wp.func
@@ -126,8 +122,8 @@ def make(R) -> Stage:
         entry = s.near_part[w, i]
         base = wp.static(SLOTS) * i
         count, n = collide(
-            kind // 2, solid_of(s, w, a), s.p_WG[w, a], second_of(s, w, b, entry), origin_of(s, w, b, entry),
-            margin_of(s, w, a, b), hulls_of(s), scratch_of(s), wp.vec2i(w, wp.static(ROOM) * lane), out, w, base,
+            kind // 2, solid_of(s, w, a), s.p_WG[w, a], second_of(s, w, b, entry), origin_of(s, w, b, entry), s.margin,
+            hulls_of(s), scratch_of(s), wp.vec2i(w, wp.static(ROOM) * lane), out, w, base,
         )  # fmt: skip
         if kind % 2 == 1:
             for k in range(count):

@@ -189,8 +189,7 @@ def _make_search(R, struct, bounds, kind_of):
     @wp.func
     def in_level(s: struct, w: int, i: int, level: int, at: int, write: bool) -> int:
         c = s.c_WG[w, i]
-        # what touches i is as far from the origin, so it is rounded as much
-        e = s.e_WG[w, i] + (s.level_reach[w, level] * real(larger) + s.margin + s.shape_touch[w, i]) * vec3(real(1.0))
+        e = s.e_WG[w, i] + (s.level_reach[w, level] * real(larger) + s.margin) * vec3(real(1.0))
         own = level == s.shape_level[i]
         x0 = cell(s, w, level, c[0] - e[0])
         x1 = cell(s, w, level, c[0] + e[0])

@@ -10,8 +10,6 @@ from functools import cache
 
 import warp as wp
 
-from sapsim.collide.touch import ARRAYS as TOUCH
-from sapsim.collide.touch import make_touch
 from sapsim.kinds.dispatch import in_convex_stage, make_pairs
 from sapsim.math.block import barrier
 from sapsim.model.arrays import make_struct
@@ -22,7 +20,7 @@ SLOTS = 8  # the most points of a pair
 ARRAYS = (
     "shape_size", "shape_material", "p_WG", "R_WG", "near_a", "near_b", "near_kind", "near_part", "near_count",
     "near_n", "near_points", "point_p", "point_depth", "point_feature", "ncontact", "contact_found", "contact_a", "contact_b",
-    "contact_part", "contact_feature", "contact_p", "contact_n", "contact_depth", "stopped", "need", *TOUCH,
+    "contact_part", "contact_feature", "contact_p", "contact_n", "contact_depth", "stopped", "need",
 )  # fmt: skip
 SCALARS = (("cnear", "int"), ("ccontact", "int"), ("margin", "real"))
 
@@ -53,7 +51,6 @@ def make(R) -> Stage:
     collide = make_pairs(R, PointBuffer)
     elsewhere = in_convex_stage(R)
     struct = make_struct("Narrowphase", R, ARRAYS, SCALARS)
-    margin_of = make_touch(R, struct).margin_of
 
     @wp.func
     def find_points(s: struct, w: int, i: int, first: int):
@@ -73,7 +70,7 @@ def make(R) -> Stage:
         out.feature = s.point_feature
         count, n = collide(
             kind // 2, s.shape_size[w, a], s.p_WG[w, a], s.R_WG[w, a], s.shape_size[w, b], s.p_WG[w, b],
-            s.R_WG[w, b], margin_of(s, w, a, b), out, w, first,
+            s.R_WG[w, b], s.margin, out, w, first,
         )  # fmt: skip
         if swapped == 1:
             for k in range(count):

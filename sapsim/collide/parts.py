@@ -11,8 +11,6 @@ from types import SimpleNamespace
 import warp as wp
 
 from sapsim.collide.bounds import SLACK
-from sapsim.collide.touch import ARRAYS as TOUCH
-from sapsim.collide.touch import make_touch
 from sapsim.math.block import barrier
 from sapsim.model.surfaces import RIDGE
 
@@ -20,7 +18,7 @@ NONE = -2
 ARRAYS = (
     "near_a", "near_b", "near_kind", "near_part", "near_count", "near_points", "p_WG", "R_WG", "shape_low", "shape_high",
     "shape_round", "shape_mesh", "surface_node", "node_tri", "node_tri_end", "node_next", "node_low", "node_high",
-    "tri_corner", "tri_vertex", "tri_plane", "tri_bits", *TOUCH,
+    "tri_corner", "tri_vertex", "tri_plane", "tri_bits",
 )  # fmt: skip
 
 
@@ -31,19 +29,17 @@ def make_parts(R, struct):
     real, vec3, mat33 = R.t, R.vec3, R.mat33
     slack = SLACK * R.eps
     larger = 1.0 + slack
-    margin_of = make_touch(R, struct).margin_of
 
     @wp.struct
     class Reach:
         """Bounds of a shape in the axes of a surface: middle c and half extents e along these; columns of R_GS are its own
-        axes, along which it has half lengths and semi-axes; margin: of the pair."""
+        axes, along which it has half lengths and semi-axes."""
 
         c: vec3
         e: vec3
         R_GS: mat33
         half: vec3
         round: vec3
-        margin: real
 
     @wp.func
     def magnitudes(a: vec3) -> vec3:
@@ -63,12 +59,11 @@ def make_parts(R, struct):
         high = s.shape_high[w, i]
         out.half = real(0.5) * (high - low)
         out.round = s.shape_round[w, i]
-        out.margin = margin_of(s, w, i, surface)
         out.c = R_GW * (s.p_WG[w, i] - s.p_WG[w, surface]) + out.R_GS * (real(0.5) * (low + high))
         rounding = real(slack) * wp.max(magnitudes(s.p_WG[w, i]) + magnitudes(s.p_WG[w, surface]) + magnitudes(out.c))
         for k in range(3):
             d = vec3(out.R_GS[k, 0], out.R_GS[k, 1], out.R_GS[k, 2])
-            out.e[k] = extent(d, out.half, out.round) * real(larger) + out.margin + rounding
+            out.e[k] = extent(d, out.half, out.round) * real(larger) + s.margin + rounding
         return out
 
     @wp.func
@@ -87,7 +82,7 @@ def make_parts(R, struct):
         plane = s.tri_plane[w, part]
         n = vec3(plane[0], plane[1], plane[2])
         height = wp.dot(n, reach.c - p_0) + plane[3]
-        most = extent(wp.transpose(reach.R_GS) * n, reach.half, reach.round) + reach.margin
+        most = extent(wp.transpose(reach.R_GS) * n, reach.half, reach.round) + s.margin
         most += real(slack) * (most + wp.length(reach.c) + wp.length(p_0))
         return height <= most and height >= -most
 

@@ -217,7 +217,6 @@ p_free         | nblock  | vec3  | N s, N m s | - | free_momentum | A v0 + h tau
 free_status    | ntree   | int   | -      | - | free_motion | 1 where A of the tree could not be factorised
 p_WG           | nshape  | vec3  | m      | W | broadphase  | shape origin
 R_WG           | nshape  | mat33 | -      | W | broadphase  | shape orientation
-shape_touch    | nshape  | real  | m      | - | broadphase  | rounding of its place and size: as far apart as the sum of two, shapes touch
 lane_count     | nlane   | int   | -      | - | broadphase  | what each lane found, to be scanned
 c_WG           | nlevelled | vec3  | m      | W | broadphase  | centre of the shape's bounds
 e_WG           | nlevelled | vec3  | m      | W | broadphase  | their half extents

@@ -1,8 +1,5 @@
 """Which shapes overlap, and where: all allowed pairs, one after another, without a broad phase.
 
-The margin of a pair is the scene's, or as far as rounding parts shapes that are placed to touch, whichever is more: four
-roundings of the distances of both from the origin and of their sizes (collide/touch.py).
-
 A manifold of pairs.py gives points on A's surface, depths and one normal from A to B, with A the shape that its
 function takes first.  Here A is always the shape of the lower number, so a manifold may have to be turned round.
 """
@@ -15,17 +12,6 @@ from sapsim.reference import pairs
 from sapsim.reference.bodies import System
 from sapsim.reference.kinematics import Kinematics
 from sapsim.reference.spatial import Placement
-
-TOUCH = 4.0 * float(np.finfo(float).eps)
-RADIUS = {
-    "plane": lambda params: 0.0,
-    "sphere": lambda params: params[0],
-    "box": lambda params: 0.5 * np.linalg.norm(params),
-    "capsule": lambda params: params[0] + 0.5 * params[1],
-    "cylinder": lambda params: np.hypot(params[0], 0.5 * params[1]),
-    "cone": lambda params: np.hypot(params[0], 0.5 * params[1]),
-    "ellipsoid": lambda params: max(params),
-}  # of a ball about the shape, by kinds, from the lengths of scene files [m]
 
 
 @dataclass(frozen=True)
@@ -61,8 +47,6 @@ def _pair(system: System, a: int, b: int, X_WG: list[Placement], margin: float) 
     if turned and kinds[::-1] not in pairs.PAIRS:
         raise NotImplementedError(f"{kinds[0]} against {kinds[1]} has no twin")
     first, second = (b, a) if turned else (a, b)
-    size = sum(np.linalg.norm(X_WG[i].p) + RADIUS[system.shapes[i].kind](system.shapes[i].params) for i in (a, b))
-    margin = max(margin, TOUCH * size)
     collide = pairs.PAIRS[(system.shapes[first].kind, system.shapes[second].kind)]
     normal, points = collide(system.shapes[first].params, X_WG[first], system.shapes[second].params, X_WG[second], margin)
     overlaps = []
