@@ -94,6 +94,11 @@ def test_poses_whose_bounds_once_did_not_meet(kinds, precision, seed, poses):
     certify(a[poses], b[poses], precision, directions(10_000))
 
 
+def test_a_point_beside_a_leaning_disc_by_its_thickness_is_no_nearer():
+    a, b = random_pairs(("cone", "cone"), 5000, 13)
+    certify(a[[3171]], b[[3171]], "float64", directions(10_000))
+
+
 def test_certified_depths_are_least_in_the_neighbourhood_too():
     """Directions all over the sphere are 0.02 apart: here they are 1e-6 .. 0.1 from the normal, where h rises by the distance
     at a kink."""
