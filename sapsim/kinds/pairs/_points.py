@@ -100,11 +100,10 @@ def make_points(R, PointBuffer) -> SimpleNamespace:
                     added = 0
         for k in range(count):
             # none is nearer: what is beside a face by the thickness of its sides may seem so
-            if out.depth[w, base + k] > depth:
-                if depth < real(0.0) and added == 1:
-                    to = k
-                    added = 0
-                out.depth[w, base + k] = depth
+            if depth < real(0.0) and added == 1 and out.depth[w, base + k] > depth + tolerance:
+                to = k
+                added = 0
+            out.depth[w, base + k] = wp.min(out.depth[w, base + k], depth)
         if added == 1 and count > 0 and (depth >= real(0.0) or exact):
             if out.depth[w, base + deepest] >= depth - tolerance:
                 out.depth[w, base + deepest] = depth
