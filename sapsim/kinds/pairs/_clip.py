@@ -67,7 +67,8 @@ def make_clip(R) -> SimpleNamespace:
                 name = pair_name(inc, name_of(scratch, row, inc, m, 1), name_of(scratch, row, ref, side, 1))
             else:
                 # a polygon's next side begins with this one's last corner
-                ends_here = ((inc.corners >> (m + end)) & 1) == 1 and (end == 0 or inc.count == 2)
+                own = wp.where(inc.count == 2, end, m)
+                ends_here = ((inc.corners >> own) & 1) == 1 and (end == 0 or inc.count == 2)
                 z = height(ref, q, scratch, row)
                 name = pair_name(inc, name_of(scratch, row, inc, wp.where(end == 0, m, after(inc, m)), 0), 0)
             if ends_here:

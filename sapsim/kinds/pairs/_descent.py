@@ -23,8 +23,8 @@ def make_descent(R, of_part: bool = False) -> SimpleNamespace:
     shared = make_convexity(R)
     Solid, Hulls, support = shared.Solid, shared.Hulls, shared.support
     second = shared.support_of_part if of_part else support
-    # of directions, for second derivatives: the square root of rounding, about
     farthest = 0.1 if of_part else 1.0  # how far a direction may be on from the last [rad]
+    # of directions, for second derivatives: the square root of rounding, about
     difference = 1.0e-5 if R.name == "float64" else 3.0e-3
 
     @wp.struct
